@@ -51,12 +51,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Servers are slow and ask for little of a processor: their tests come first, and others run beside them.
 
     `.ci/run` keeps a file in one process (`--dist loadfile`), so that one cluster of Ray is up at a time; groups of
     pytest-xdist 3.8 are not heeded with pytest 9.2.
     """
+    config.stash[full.COLLECTED] = [item.nodeid for item in items]
     for item in items:
         if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG))

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from assay import align, evaluate
 from assay.analysis.judges.alignment.labelling_session import session
-from assay.judges import Answer, BaseJudge
-from assay.judges.calibrated import calibrated
+from assay.judges import Answer, BaseJudge, calibrate_judge
 from assay.records import Claim, Span, Verdict
 
 
@@ -24,13 +23,13 @@ class Generous(BaseJudge):
     def fingerprint(self):
         return "generous/1"
 
-    async def answer(self, inquiries):
-        self.calls += len(inquiries)
-        return [Answer(judgement=self.judgement(inquiry)) for inquiry in inquiries]
+    async def answer(self, prompts):
+        self.calls += len(prompts)
+        return [Answer(judgement=self.judgement(prompt)) for prompt in prompts]
 
-    def judgement(self, inquiry):
-        whole = Claim(text=inquiry.text, span=Span(0, len(inquiry.text))) if inquiry.name == "claims" else None
-        return (whole,) if whole else tuple(self.verdict(claim) for claim in inquiry.claims)
+    def judgement(self, prompt):
+        whole = Claim(text=prompt.text, span=Span(0, len(prompt.text))) if prompt.name == "claims" else None
+        return (whole,) if whole else tuple(self.verdict(claim) for claim in prompt.claims)
 
     def verdict(self, claim):
         p = min(0.97, 0.35 + 0.6 * float(claim.text[-6:-1]))
@@ -51,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
     session(result, labels, n=100, say=lines.append, read=lambda: person(re.findall("CLAIM: (.*)", lines[-1])[0])).run()
     alignment = align(result, labels)  # assay judge align labels.jsonl
     print(alignment)
-    calls, better = judge.calls, calibrated(judge, alignment.calibration())  # assay score ... --calibration
+    calls, better = judge.calls, calibrate_judge(judge, alignment.calibration())  # assay score ... --calibration
     again = evaluate(rows, "faithfulness", better, store=store, progress=False)
 
 print(f"\nthe judge says        {result.metrics['faithfulness'].mean:.3f}")

@@ -26,7 +26,7 @@ SCORES = pa.schema([("id", pa.string()), ("metric", pa.string()), ("value", pa.f
 def score_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Runs on the executors, once for each task, with one judge on the core of the task."""
     from assay import evaluate
-    from assay.judges.named import resolve_judge
+    from assay.judges.resolve import resolve_judge
 
     judge = resolve_judge("embedded", threads=1)
     for batch in batches:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.text import split_sentences
 
 
@@ -26,7 +26,7 @@ def literal_support(claim: str, passage: str) -> str:
 
 @pytest.fixture
 def judge() -> ScriptedJudge:
-    """A judge that reads literally: it has a rule for every inquiry and no opinions."""
+    """A judge that reads literally: it has a rule for every prompt and no opinions."""
     return ScriptedJudge(
         support=literal_support,
         usefulness=lambda question, passage: "useless" not in passage,

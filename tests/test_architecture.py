@@ -24,7 +24,7 @@ ORDER = (
     "stats",
     "store",
     "capture",
-    "inquiries",
+    "prompts",
     "data",
     "sinks",
     "judges",

@@ -2,7 +2,7 @@
 
 `re` holds the interpreter's lock: one quadratic search of a hostile text stops every thread of a host, and no deadline
 helps. The texts are in `linear.py`, the patterns are found by `linear_patterns.py`, the functions are listed in
-`linear_functions.py`, the inquiries in `linear_inquiries.py`. Every pattern is tried at once on the texts that are
+`linear_functions.py`, the prompts in `linear_prompts.py`. Every pattern is tried at once on the texts that are
 worst for it; all texts, and the functions, take minutes and are tried with `-m long`.
 """
 
@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay import Context, Sample, guard, inquiries
+from assay import Context, Sample, guard, prompts
 from assay.judges import prompt_rendering as fences
 from assay.judges.claim_rules import languages as further
 from assay.judges.claim_rules import refusals
@@ -29,8 +29,8 @@ from assay.text import fallback, guards, quotes, sentences
 from assay.text.cache import BoundedCache
 from tests._support import linear
 from tests._support.linear_functions import NOT_READ, READ, is_gone, reader, readers_in_sources
-from tests._support.linear_inquiries import INQUIRIES, Asked, run
 from tests._support.linear_patterns import Found, heads_of, patterns_in, source_files
+from tests._support.linear_prompts import PROMPTS, Asked, run
 
 PATTERNS = [found for path in source_files() for found in patterns_in(path)]
 
@@ -171,9 +171,9 @@ def test_every_function_that_takes_a_text_is_listed() -> None:
 _SLOW = {
     *("assay.judges.llm.labels:attach_probabilities", "assay.evaluation.display.explanation:Explanation"),
     *("assay.text.quotes:locate", "assay.text.quotes:locate_parts"),
-    *("assay.inquiries.pieces:pack", "assay.text.windows:windows"),
+    *("assay.prompts.pieces:pack", "assay.text.windows:windows"),
     *("assay.judges.claim_rules.extract:sentence_claims", "assay.text.sentences:split_sentences"),
-    *("assay.metrics.shared_inquiries:not_judged", "assay.metrics.shared_inquiries:both_not_judged"),
+    *("assay.metrics.shared_prompts:not_judged", "assay.metrics.shared_prompts:both_not_judged"),
     *("assay.metrics.ragas.tool_calls:accuracy", "assay.metrics.ragas.tool_calls:pairs_of_any_order"),
     *("assay.metrics.ragas.tool_calls:f1", "assay_embedded.records:pieces"),
     *("assay_embedded.records.objects:object_pieces", "assay_embedded.records.tables:pieces_between"),
@@ -210,22 +210,22 @@ def test_a_long_passage_is_normalised_once_for_all_quotes_from_it(monkeypatch: p
     assert normalised.count(passage) == 1
 
 
-# Inquiries
+# JudgePrompts
 
 
-def test_every_inquiry_is_listed() -> None:
-    exported = {getattr(inquiries, name) for name in inquiries.__all__}
-    own = {one for one in exported if issubclass(one, inquiries.Inquiry) and one is not inquiries.Inquiry}
-    assert own == INQUIRIES.keys(), "say in linear_inquiries.py how it is made, and what replies may hold"
+def test_every_prompt_is_listed() -> None:
+    exported = {getattr(prompts, name) for name in prompts.__all__}
+    own = {one for one in exported if issubclass(one, prompts.JudgePrompt) and one is not prompts.JudgePrompt}
+    assert own == PROMPTS.keys(), "say in linear_prompts.py how it is made, and what replies may hold"
 
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "asked",
-    [pytest.param(asked, id=f"{kind.name}{n}") for kind, ways in INQUIRIES.items() for n, asked in enumerate(ways)],
+    [pytest.param(asked, id=f"{kind.name}{n}") for kind, ways in PROMPTS.items() for n, asked in enumerate(ways)],
 )
-def test_every_inquiry_is_asked_and_read_in_linear_time(asked: Asked) -> None:
+def test_every_prompt_is_asked_and_read_in_linear_time(asked: Asked) -> None:
     run(asked, "Dr. X came (e.g. in 1. and a) of it). It is. " * 3)
     assert linear.first_fault(lambda text: run(asked, text), units=linear.FEW) is None
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.judges.embedded.judge import EmbeddedJudge as EmbeddedJudge
     from assay.judges.llm.judge import TextJudge as TextJudge
     from assay.judges.llm.openai import OpenAIJudge as OpenAIJudge
-    from assay.judges.scripted import ScriptedJudge as ScriptedJudge
+    from assay.judges.scripted_judge import ScriptedJudge as ScriptedJudge
     from assay.live.guards.decision import GuardBlocked as GuardBlocked
     from assay.live.guards.threshold_guard import Guard as Guard
     from assay.live.guards.threshold_guard import guard as guard
@@ -77,7 +77,7 @@ _HOMES = {
     "assay.live.guards.threshold_guard": "Guard guard",
     "assay.judges.cascade.judge": "CascadeJudge",
     "assay.judges.embedded.judge": "EmbeddedJudge",
-    "assay.judges.scripted": "ScriptedJudge",
+    "assay.judges.scripted_judge": "ScriptedJudge",
     "assay.judges.llm.judge": "TextJudge",
     "assay.judges.llm.openai": "OpenAIJudge",
     "assay.live.sampling": "Sampling",

@@ -7,7 +7,7 @@ AssayError
 ├── Undelivered       a sink could not hand over some scores; it names them
 ├── Detached          a run was told to end where only waiting is left; nothing is lost, and the same run goes on
 ├── GuardBlocked      an answer was blocked and the guard has no fallback (in assay.live.guards)
-├── JudgeFailure      a judge could not answer one inquiry; becomes a skipped score, never a number
+├── JudgeFailure      a judge could not answer one prompt; becomes a skipped score, never a number
 └── EvaluationInterrupted (a KeyboardInterrupt too): Ctrl-C, with the partial result on `.result`
 """
 
@@ -30,7 +30,7 @@ class Cause(StrEnum):
         NO_CLAIMS: The text makes no checkable statement (a refusal, small talk).
         NOT_APPLICABLE: The formula has no value here; the message says why.
         PARTIAL: An abandoned, cancelled or failed answer, and partial ones were not asked for.
-        JUDGE_CANNOT: This kind of judge does not answer this kind of inquiry.
+        JUDGE_CANNOT: This kind of judge does not answer this kind of prompt.
         NEEDS_VISION: There is a picture that this judge, or this metric, does not look at.
         LANGUAGE: The judge does not read the sample's language.
         PARSE: The reply did not fit the schema, again and again.
@@ -144,7 +144,7 @@ class Undelivered(AssayError):
 
 
 class JudgeFailure(AssayError):
-    """A judge could not answer one inquiry.
+    """A judge could not answer one prompt.
 
     `cause` is machine readable, `raw` keeps the judge's own reply where there was one, and `detail` carries
     whatever else helps (status code, request id).
@@ -172,7 +172,7 @@ class Detached(AssayError):
 
 
 class InvalidReply(AssayError):
-    """A reply does not answer the inquiry. The message is written for the judge: it is sent back.
+    """A reply does not answer the prompt. The message is written for the judge: it is sent back.
 
     `cause` is that of the failure when further replies are no better.
     """

@@ -55,14 +55,14 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.messages import search_results_in as search_results_in
     from assay.capture.passage_images import IMAGE_PREFIX as IMAGE_PREFIX
     from assay.capture.record_context import add_recorder as add_recorder
-    from assay.capture.serialised import document_texts as document_texts
-    from assay.capture.serialised import merge_updates as merge_updates
-    from assay.capture.serialised import messages_in as messages_in
-    from assay.capture.serialised import passages_in as passages_in
-    from assay.capture.serialised import passed_on as passed_on
-    from assay.capture.serialised import text_written as text_written
-    from assay.capture.serialised import texts_sent as texts_sent
-    from assay.capture.serialised import unwrap_value as unwrap_value
+    from assay.capture.serialisation import document_texts as document_texts
+    from assay.capture.serialisation import merge_updates as merge_updates
+    from assay.capture.serialisation import messages_in as messages_in
+    from assay.capture.serialisation import passages_in as passages_in
+    from assay.capture.serialisation import passed_on as passed_on
+    from assay.capture.serialisation import text_written as text_written
+    from assay.capture.serialisation import texts_sent as texts_sent
+    from assay.capture.serialisation import unwrap_value as unwrap_value
     from assay.capture.snapshots import document_of as document_of
     from assay.config import Config as Config
     from assay.config import configuration as configuration
@@ -116,14 +116,13 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.evaluation.sharded.storage import is_address as is_address
     from assay.evaluation.sharded.workers import ShardTask as ShardTask
     from assay.evaluation.sharded.workers import describe_error as describe_error
-    from assay.inquiries.ask import Question as Question
     from assay.judges import BaseJudge as BaseJudge
     from assay.judges.base import JudgeSpec as JudgeSpec
     from assay.judges.budget.ledger import Advance as Advance
     from assay.judges.budget.ledger import BudgetRefusal as BudgetRefusal
     from assay.judges.budget.ledger import Limit as Limit
     from assay.judges.budget.ledger import Spend as Spend
-    from assay.judges.budget.shared import SharedAllowance as SharedAllowance
+    from assay.judges.budget.sharing import SharedAllowance as SharedAllowance
     from assay.judges.budget.sqlite_ledger import FileLedger as FileLedger
     from assay.judges.cache import JudgementCache as JudgementCache
     from assay.judges.http.options import EndpointOptions as EndpointOptions
@@ -133,18 +132,18 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.judges.llm.judge import Reply as Reply
     from assay.judges.llm.model_settings import ModelSettings as ModelSettings
     from assay.judges.llm.model_settings import plain_settings as plain_settings
-    from assay.judges.named import resolve_judge as resolve_judge
     from assay.judges.prompt_rendering import Mask as Mask
     from assay.judges.protocol import JUDGING as JUDGING
     from assay.judges.protocol import Judge as Judge
-    from assay.live.disabled import DisabledIntake as DisabledIntake
+    from assay.judges.resolve import resolve_judge as resolve_judge
+    from assay.live.disabled_intake import DisabledIntake as DisabledIntake
     from assay.live.guards import GuardDecision as GuardDecision
     from assay.live.guards import GuardHealth as GuardHealth
     from assay.live.guards.verdict import GuardAction as GuardAction
     from assay.live.guards.verdict import thresholds_of as thresholds_of
     from assay.live.handlers.base import Attached as Attached
-    from assay.live.handlers.captured import REMEMBERED as REMEMBERED
-    from assay.live.handlers.captured import Remembered as Remembered
+    from assay.live.handlers.exchanges import REMEMBERED as REMEMBERED
+    from assay.live.handlers.exchanges import Remembered as Remembered
     from assay.live.handlers.trace_submitter import MayForget as MayForget
     from assay.live.handlers.trace_submitter import TraceSubmitter as TraceSubmitter
     from assay.live.health import Health as Health
@@ -156,6 +155,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.metrics.names import resolve_metrics as resolve_metrics
     from assay.metrics.systems import system_entries as system_entries
     from assay.metrics.systems.base import Profile as Profile
+    from assay.prompts.question import Question as Question
     from assay.records import BY_CONVENTION as BY_CONVENTION
     from assay.records import Direction as Direction
     from assay.records import Record as Record
@@ -210,15 +210,15 @@ _HOMES = {
     "assay.capture.messages": "artifacts_in last_question pictures_in search_results_in",
     "assay.capture.passage_images": "IMAGE_PREFIX",
     "assay.capture.record_context": "add_recorder",
-    "assay.capture.serialised": "document_texts merge_updates messages_in passages_in passed_on text_written "
+    "assay.capture.serialisation": "document_texts merge_updates messages_in passages_in passed_on text_written "
     "texts_sent unwrap_value",
     "assay.capture.snapshots": "document_of",
     # Live handlers: hand samples of a running application to a scorer or a queue.
-    "assay.live.disabled": "DisabledIntake",
+    "assay.live.disabled_intake": "DisabledIntake",
     "assay.live.guards": "GuardDecision GuardHealth",
     "assay.live.guards.verdict": "GuardAction thresholds_of",
     "assay.live.handlers.base": "Attached",
-    "assay.live.handlers.captured": "REMEMBERED Remembered",
+    "assay.live.handlers.exchanges": "REMEMBERED Remembered",
     "assay.live.handlers.trace_submitter": "MayForget TraceSubmitter",
     "assay.live.health": "Health",
     "assay.live.intake": "is_off",
@@ -232,7 +232,7 @@ _HOMES = {
     "assay.metrics.systems": "system_entries",
     "assay.metrics.systems.base": "Profile",
     # Judges: a framework's model as a judge, and what a judge is.
-    "assay.inquiries.ask": "Question",
+    "assay.prompts.question": "Question",
     "assay.judges": "BaseJudge",
     "assay.judges.base": "JudgeSpec",
     "assay.judges.cache": "JudgementCache",
@@ -241,7 +241,7 @@ _HOMES = {
     "assay.judges.llm.framework": "FrameworkJudge ModelCall",
     "assay.judges.llm.judge": "Reply",
     "assay.judges.llm.model_settings": "ModelSettings plain_settings",
-    "assay.judges.named": "resolve_judge",
+    "assay.judges.resolve": "resolve_judge",
     "assay.judges.prompt_rendering": "Mask",
     "assay.judges.protocol": "JUDGING Judge",
     # Sinks and sources: write scores to a service, read traces from it.
@@ -265,7 +265,7 @@ _HOMES = {
     "assay.evaluation.sharded.storage": "expand_pattern is_address",
     "assay.evaluation.sharded.workers": "ShardTask describe_error",
     "assay.judges.budget.ledger": "Advance BudgetRefusal Limit Spend",
-    "assay.judges.budget.shared": "SharedAllowance",
+    "assay.judges.budget.sharing": "SharedAllowance",
     "assay.judges.budget.sqlite_ledger": "FileLedger",
     # Housekeeping: threads, forks, times, install hints, one repr for all.
     "assay._util.call_repr": "call_repr host_of",

@@ -11,6 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pytest
+
+#: The ids of all tests that a session has collected, before it chose any by their marks.
+COLLECTED = pytest.StashKey[list[str]]()
+
 _LINEAR = "tests/test_linear_time.py::test_every_"
 _BATCH = "tests/judges/batch/test_batch_"
 _GUARANTEE = "tests/judges/test_cascade_guarantee.py::test_"
@@ -19,7 +24,7 @@ _GUARANTEE = "tests/judges/test_cascade_guarantee.py::test_"
 REDUCED: Mapping[str, Sequence[str]] = {
     # the default tests have each pattern on the text that is worst for it
     f"{_LINEAR}pattern_takes_linear_time": (),
-    f"{_LINEAR}inquiry_is_asked_and_read_in_linear_time": ("claims0", "ask0", "support0"),
+    f"{_LINEAR}prompt_is_asked_and_read_in_linear_time": ("claims0", "question0", "support0"),
     f"{_LINEAR}function_takes_linear_time": (
         "assay.errors:printable",
         "assay.text.quotes:locate",
@@ -31,7 +36,7 @@ REDUCED: Mapping[str, Sequence[str]] = {
     f"{_BATCH}faults.py::test_trouble_that_passes_costs_no_request_twice": ("503-create made", "dropped-results asked"),
     # the default tests have two sizes of the first, and the third
     f"{_GUARANTEE}false_certificates_are_five_percent_at_most": ("20-10", "100-5"),
-    f"{_GUARANTEE}several_inquiries_on_a_row_are_no_more_witnesses": ("30",),
+    f"{_GUARANTEE}several_prompts_on_a_row_are_no_more_witnesses": ("30",),
     f"{_GUARANTEE}the_guarantee_in_more_worlds_and_runs": (),
     "tests/analysis/gates/test_labelled_simulated.py::test_a_gate_whose_limit_is_the_true_share_is_wrong_seldom": (
         "50-40-badly",
@@ -52,7 +57,10 @@ REDUCED: Mapping[str, Sequence[str]] = {
     "tests/stats/test_alike.py::test_a_bias_as_large_as_the_margin_agrees_in_at_most_1_of_20": (),
     "tests/stats/test_sequential.py::test_alike_runs_fail_rarely_though_looked_at_after_every_sample": ("world1",),
     "tests/stats/test_sequential.py::test_it_stops_early_where_the_drop_is_twice_the_margin": ("0.9-0.05",),
-    "tests/stats/test_agreement.py::test_intervals_hold_the_true_figure": ("60-1",),
+    "tests/stats/test_agreement.py::test_intervals_hold_the_true_figure": ("60-1-40",),
+    "tests/stats/test_sequential.py::test_the_interval_holds_the_truth_at_every_look": ("80",),
+    "tests/analysis/judges/test_calibrate_cascade.py::"
+    "test_few_rows_and_many_metrics_certify_nothing_that_does_not_hold": ("40",),
     "tests/live/test_kill.py::test_ten_kills_of_the_application_lose_only_what_was_not_yet_written": ("1",),
     "tests/live/test_kill.py::test_ten_kills_of_workers_lose_and_repeat_nothing": ("3",),
     # the shapes that are applications are among the default tests, in every form

@@ -13,14 +13,14 @@ from typing import Any
 
 from assay.capture.answering_call import PromptText as Given
 from assay.errors import AssayError
-from assay.inquiries.base import Prompt, PromptSection
-from assay.inquiries.consistency import PassageLabel
 from assay.judges.claim_rules import languages as further
 from assay.judges.claim_rules.refusals import LONGEST
 from assay.judges.llm.json_repair import Broken
 from assay.judges.llm.labels import Token
 from assay.judges.llm.replies import ParsedReply
 from assay.metrics.trulens.repetition import words_of
+from assay.prompts.base import PromptContent, PromptSection
+from assay.prompts.consistency import PassageLabel
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, ToolCall, Verdict
 from assay.report.html.packed_row import SharedValues
 from assay.report.sample_view import ViewPart
@@ -39,6 +39,7 @@ TEXTS = frozenset({
 
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
+    "assay.store.schema:source_number": "looks up the name of a judge prompt",
     "assay.evaluation.sharded.workers:error_of": "hands a message on",
     "assay.analysis.power:in_lines": "breaks sentences of ours, of a few numbers",
     "assay.data.rows:with_ids": "pairs passages and ids",
@@ -62,11 +63,11 @@ NOT_READ = {
     "assay.capture.answering_call:mark_prompted": "asks whether passages stand in prompts, by `Prompt.holds`",
     "assay.capture.contexts:unique_contexts": "compares them as a whole",
     "assay.records.messages:role_of": "looks a role up",
-    "assay.inquiries.back_questions:questions_of": "takes the texts out of a reply",
-    "assay.inquiries.schemas:passage_sections": "puts titles before them",
-    "assay.inquiries.schemas:question_section": "puts a title before it",
-    "assay.inquiries.consistency:count_unlocated": "counts the quotes",
-    "assay.inquiries.support:join_passages": "counts the passages",
+    "assay.prompts.back_questions:questions_of": "takes the texts out of a reply",
+    "assay.prompts.schemas:passage_sections": "puts titles before them",
+    "assay.prompts.schemas:question_section": "puts a title before it",
+    "assay.prompts.consistency:count_unlocated": "counts the quotes",
+    "assay.prompts.support:join_passages": "counts the passages",
     "assay.judges.batch.anthropic:completion_of": "joins the texts of a message",
     "assay.judges.batch.protocol:refusal": "hands it to `failure_of`",
     "assay.judges.classifier.protocol:unfit": "makes a failure of it",
@@ -77,7 +78,7 @@ NOT_READ = {
     "assay.metrics._noise_sensitivity:noise_parts": "counts verdicts and adds up probabilities",
     "assay.metrics._noise_sensitivity:relevant_passages": "counts verdicts",
     "assay.metrics._noise_sensitivity:share_noise": "counts verdicts",
-    "assay.metrics.shared_inquiries:not_mentioned": "counts the passages",
+    "assay.metrics.shared_prompts:not_mentioned": "counts the passages",
     "assay.metrics._summarization_score:conciseness": "takes lengths",
     "assay.evaluation.display.table:cells": "numbers of a summary",
     "assay.evaluation.display.lines:line_of": "numbers of a summary",
@@ -94,7 +95,7 @@ NOT_READ = {
     "assay.capture.contexts:contexts_under": "looks names up",
     "assay.analysis.diagnosis.failed_rows:is_measured": "looks names up",
     "assay.config.line_numbers:line_of": "looks a place up",
-    "assay.judges.asking:bug": "puts words before an error",
+    "assay.judges.guarded_call:bug": "puts words before an error",
     "assay._util.compression:pack": "zlib reads it",
     "assay.analysis.comparison.pairing:shared_rows": "looks metrics up",
     "assay.report.html.charts:histogram": "counts numbers",
@@ -172,8 +173,10 @@ def _said(text: str) -> dict[str, Any]:
     return {"content": [{"text": text}]}
 
 
-def _prompt(text: str) -> Prompt:
-    return Prompt(material=(PromptSection(text[:2000], text),), task=text, schema={"type": "object"}, output_tokens=1)
+def _prompt(text: str) -> PromptContent:
+    return PromptContent(
+        material=(PromptSection(text[:2000], text),), task=text, schema={"type": "object"}, output_tokens=1
+    )
 
 
 def _tokens(text: str) -> list[Token]:
@@ -298,14 +301,14 @@ READ: dict[str, Call] = {
     "assay.metrics.ragas.quoted_spans:quotations": lambda f, t: [f(t, 3, apostrophes=one) for one in (True, False)],
     "assay.metrics.ragas.quoted_spans:tidy": _first,
     "assay.metrics.ragas.quoted_spans:located": lambda f, t: f(["a b c", t[:99]], [t], casefold=True, straight=True),
-    "assay.capture.serialised:documents_in": _values,
-    "assay.capture.serialised:document_texts": _values,
-    "assay.capture.serialised:messages_in": _values,
-    "assay.capture.serialised:passages_in": _values,
-    "assay.capture.serialised:passed_on": lambda f, t: _values(lambda value: f(value, {t: [t]}), t),
-    "assay.capture.serialised:unwrap_value": _values,
-    "assay.capture.serialised:text_written": _values,
-    "assay.capture.serialised:texts_sent": _values,
+    "assay.capture.serialisation:documents_in": _values,
+    "assay.capture.serialisation:document_texts": _values,
+    "assay.capture.serialisation:messages_in": _values,
+    "assay.capture.serialisation:passages_in": _values,
+    "assay.capture.serialisation:passed_on": lambda f, t: _values(lambda value: f(value, {t: [t]}), t),
+    "assay.capture.serialisation:unwrap_value": _values,
+    "assay.capture.serialisation:text_written": _values,
+    "assay.capture.serialisation:texts_sent": _values,
     "assay._util.normalise:json_object": _values,
     "assay._util.normalise:json_value": _values,
     "assay._util.normalise:missing": _values,
@@ -323,15 +326,15 @@ READ: dict[str, Call] = {
     "assay.records.field_names:context_text": _values,
     "assay.records.field_names:describe": _values,
     "assay.live.guards.verdict:in_words": _told,
-    "assay.inquiries.consistency:consistent": lambda f, t: f(
+    "assay.prompts.consistency:consistent": lambda f, t: f(
         "supported", t, [PassageLabel.of({"quote": t}, 0, t, "supported")], "not_mentioned"
     ),
-    "assay.inquiries.entities:same_entity": _first,
-    "assay.inquiries.pieces:pack": lambda f, t: f([t, t], 1000, "en"),
+    "assay.prompts.entities:same_entity": _first,
+    "assay.prompts.pieces:pack": lambda f, t: f([t, t], 1000, "en"),
     "assay.judges.cascade.plan:name_of": _first,
     "assay.judges.embedded.judge:too_short": _first,
-    "assay.inquiries.schemas:one_line": _first,
-    "assay.inquiries.support:misquoted": lambda f, t: f(scored(t).scores["m"].verdicts["answer/contexts"][0], [t]),
+    "assay.prompts.schemas:one_line": _first,
+    "assay.prompts.support:misquoted": lambda f, t: f(scored(t).scores["m"].verdicts["answer/contexts"][0], [t]),
     "assay.judges.http.replies:failure_of": lambda f, t: (
         f("n", "m", 400, t, str.strip),
         f("n", "m", 400, json.dumps({"error": {"message": t}}), str.strip),
@@ -390,8 +393,8 @@ READ: dict[str, Call] = {
     "assay.metrics._citation_accuracy:citations_of": lambda f, t: list(f(t, _claims(t))),
     "assay.metrics._context_entity_recall:distinct": lambda f, t: f([t, t]),
     "assay.metrics._context_entity_recall:entity_recall": lambda f, t: f([t], [t]),
-    "assay.metrics.shared_inquiries:both_not_judged": lambda f, t: f(scored(t).sample, (), _claims(t)),
-    "assay.metrics.shared_inquiries:not_judged": lambda f, t: (f(t, ()), f(t, _claims(t))),
+    "assay.metrics.shared_prompts:both_not_judged": lambda f, t: f(scored(t).sample, (), _claims(t)),
+    "assay.metrics.shared_prompts:not_judged": lambda f, t: (f(t, ()), f(t, _claims(t))),
     "assay.evaluation.display.explanation:Explanation": lambda f, t: f(Row(number=1, scored=scored(t))).text(),
     "assay.report.markdown:escaped": _first,
     "assay._util.markdown:escape": _first,
@@ -403,7 +406,7 @@ READ: dict[str, Call] = {
     "assay.sinks.annotations:annotations_of": lambda f, t: f(scored(t)),
     "assay.sinks.masking:hash_text": _first,
     "assay.sinks.masking:hidden_texts": lambda f, t: f(scored(t).to_dict(), str.upper),
-    "assay.metrics.bedrock.cited:cited_parts": lambda f, t: f(scored(t).sample),
+    "assay.metrics.bedrock.citations:cited_parts": lambda f, t: f(scored(t).sample),
     "assay.store.rows:clean": lambda f, t: (f(t), f("\ud83d" + t)),
     "assay.metrics.langchain.json_text:read_broken": _json,
     "assay.metrics.langchain.json_text:read_strictly": _json,
@@ -535,6 +538,7 @@ def readers_in_sources() -> Iterator[str]:
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 arguments = node.args
-                given = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+                every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+                given = {a.arg for a in every if a.annotation is None or "JudgePrompt" not in ast.unparse(a.annotation)}
                 if given & TEXTS:
                     yield f"{module}:{node.name}"

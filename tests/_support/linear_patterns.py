@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -29,13 +31,18 @@ _MAKERS = {"compile", "search", "match", "fullmatch", "split", "findall", "findi
 _ANCHORED = {"match", "fullmatch", "pattern"}
 
 
+@cache
 def source_files() -> list[Path]:
+    """All source files of the distributions here."""
     return sorted([*(ROOT / "src").rglob("*.py"), *ROOT.glob("integrations/*/src/**/*.py")])
 
 
 def patterns_in(path: Path) -> Iterator[Found]:
     """Every regular expression of a source file, compiled or inline."""
-    tree = ast.parse(path.read_text("utf-8"))
+    text = path.read_text("utf-8")
+    if not re.search(r"\b(?:import|from) re(?:gex)?\b|\bre\.", text):
+        return
+    tree = ast.parse(text)
     for node in ast.walk(tree):  # the search below goes by the name `re`
         if isinstance(node, ast.ImportFrom):
             assert node.module not in ("re", "regex"), f"{path}: import the module re, not its functions"
@@ -98,23 +105,45 @@ def _evaluated(call: ast.Call, names: dict[str, Any]) -> re.Pattern[str] | None:
     return pattern if isinstance(pattern.pattern, str) else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """How a source file uses the names that it reads."""
+
+    attributes: dict[str, set[str]]  # name -> what is asked of it
+    reads: Counter[str]
+    asked: Counter[str]
+
+
+@cache
+def _names_read(path: Path) -> _Names:
+    found = _Names(defaultdict(set), Counter(), Counter())
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found.attributes[node.value.id].add(node.attr)
+            found.asked[node.value.id] += 1
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.reads[node.id] += 1
+    return found
+
+
+@cache
+def _importers() -> dict[str, list[Path]]:
+    """Module -> the files that import names from it."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path in source_files():
+        for module in set(re.findall(r"\bfrom (\S+) import\b", path.read_text("utf-8"))):
+            found[module].append(path)
+    return found
+
+
 def _uses(path: Path, name: str) -> set[str]:
     """The methods of a file's pattern that are called, there and where it is imported. Handed on, it is searched."""
     found: set[str] = set()
     module = ".".join(path.with_suffix("").parts[path.parts.index("src") + 1 :])
-    for other in source_files():
-        text = other.read_text("utf-8")
-        if other != path and not (f"from {module} import" in text and re.search(rf"\b{name}\b", text)):
-            continue
-        for node in ast.walk(parents := ast.parse(text)):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
-                found.add(node.attr)
-        read = sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(parents))
-        asked = sum(
-            isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == name
-            for n in ast.walk(parents)
-        )
-        if read > asked:
+    for other in (path, *_importers().get(module, ())):
+        names = _names_read(other)
+        found |= names.attributes.get(name, set())
+        if names.reads[name] > names.asked[name]:
             found.add("search")
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics._answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness as RagasAnswerCorrectness
 from assay.records import Context, Sample, Verdict
@@ -29,11 +29,11 @@ class Unsure(ScriptedJudge):
         super().__init__(support=lambda claim, passage: "supported")
         self.probabilities = probabilities
 
-    async def answer(self, inquiries: Sequence[Any]) -> Sequence[Any]:
-        answers = await super().answer(inquiries)
+    async def answer(self, prompts: Sequence[Any]) -> Sequence[Any]:
+        answers = await super().answer(prompts)
         return [
-            replace(answer, judgement=tuple(self._unsure(answer.judgement))) if inquiry.name == "support" else answer
-            for inquiry, answer in zip(inquiries, answers, strict=True)
+            replace(answer, judgement=tuple(self._unsure(answer.judgement))) if prompt.name == "support" else answer
+            for prompt, answer in zip(prompts, answers, strict=True)
         ]
 
     def _unsure(self, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:

@@ -18,12 +18,12 @@ from assay_phoenix import PhoenixSink
 
 import assay
 from assay._util.call_repr import LONG, call_repr, host_of
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import FileLedger
 from assay.sinks import MemorySink, StoreSink, WebhookSink
 
 ROOMS = (
-    "assay", "assay.judges.budget", "assay.capture", "assay.data", "assay.inquiries", "assay.judges", "assay.live",
+    "assay", "assay.judges.budget", "assay.capture", "assay.data", "assay.prompts", "assay.judges", "assay.live",
     "assay.metrics", "assay.evaluation.adapters", "assay.sinks", "assay.stats", "assay.metrics.systems",
     "assay.testing", "assay.text", "assay_embedded", "assay_embedded_multilingual", "assay_langchain",
     "assay_langfuse", "assay_langsmith", "assay_llama_index", "assay_mlflow", "assay_opentelemetry", "assay_phoenix",
@@ -66,7 +66,7 @@ def test_handlers_name_what_scores_and_who_judges() -> None:
 
 def test_files_are_named(tmp_path: Path) -> None:
     path = str(tmp_path / "here")
-    assert repr(assay.live.Spool(path)) == f"Spool({path!r})"
+    assert repr(assay.live.SampleQueue(path)) == f"SampleQueue({path!r})"
     assert repr(assay.JsonlSink(path + ".jsonl")) == f"JsonlSink({path + '.jsonl'!r})"
     assert repr(FileLedger(path + ".db")) == f"FileLedger({path + '.db'!r})"
     assert repr(StoreSink(path, "nightly")) == f"StoreSink({path!r}, 'nightly')"

@@ -10,7 +10,7 @@ import pytest
 
 from assay.analysis.judges.noise import NoiseReport
 from assay.errors import InputError
-from assay.judges.calibrated import Calibration
+from assay.judges.calibrated_judge import Calibration
 from assay.judges.cascade.plan import CascadePlan
 
 LOADED: list[tuple[str, Callable[[Path], Any]]] = [

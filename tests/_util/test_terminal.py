@@ -26,8 +26,8 @@ from assay.errors import Cause, InputError, JudgeFailure, MissingExtra, Undelive
 from assay.evaluation.display.notebook import as_html
 from assay.evaluation.display.table import as_text
 from assay.evaluation.result import Result
-from assay.live.spool.spool import Spool
-from assay.live.spool.status import Parked, SpoolReport
+from assay.live.queue.sample_queue import SampleQueue
+from assay.live.queue.status import Parked, QueueReport
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, ScoreError, Span, Verdict
 from assay.sinks.writing import Deliveries
 from assay.store.store import Store
@@ -215,13 +215,13 @@ def test_doctor(run: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_worker(run: Callable[..., Any], options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Spool(tmp_path / "spool").close(10)
-    parked = SpoolReport(
+    SampleQueue(tmp_path / "queue").close(10)
+    parked = QueueReport(
         parked=1, parked_samples=(Parked(key=HOSTILE, tries=3, error=HOSTILE),), causes={HOSTILE: 1},
         dropped={HOSTILE: 1},
     )  # fmt: skip
-    monkeypatch.setattr("assay.live.spool.status.report_of", lambda _: parked)
-    code, out, err = run("live", "worker", "spool", "--status", *options)
+    monkeypatch.setattr("assay.live.queue.status.report_of", lambda _: parked)
+    code, out, err = run("live", "worker", "queue", "--status", *options)
     assert code == 0, err
     assert_harmless(out + err)
     assert out.count("green") >= 2
@@ -238,7 +238,7 @@ def open_hostile(address: str, **_: Any) -> Iterator[Sample | RowError]:
 def test_ingest(run: Callable[..., Any], address: str, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("hostile", "tests._util.test_terminal:open_hostile", named.GROUP)
     monkeypatch.setattr(named, "entry_points", lambda group: [point])
-    code, out, err = run("data", "import", f"hostile:{address}", "spool")
+    code, out, err = run("data", "import", f"hostile:{address}", "queue")
     assert code == expected
     assert_harmless(out + err)
     assert "green" in err
@@ -280,8 +280,8 @@ def test_colours_are_ours_alone(stored: Result) -> None:
 
 @pytest.mark.parametrize(
     ("count", "what", "said"),
-    [(0, "row", "0 rows"), (1, "row", "1 row"), (12_000, "row", "12,000 rows"), (1, "inquiry", "1 inquiry"),
-     (2, "inquiry", "2 inquiries"), (3, "failed row", "3 failed rows")],
+    [(0, "row", "0 rows"), (1, "row", "1 row"), (12_000, "row", "12,000 rows"), (1, "prompt", "1 prompt"),
+     (2, "prompt", "2 prompts"), (3, "failed row", "3 failed rows")],
 )  # fmt: skip
 def test_what_is_counted_has_its_plural(count: int, what: str, said: str) -> None:
     assert pluralize(count, what) == said

@@ -12,7 +12,7 @@ import assay
 from assay.analysis.lens import Definition, DefinitionResult, Lens, definitions, families, look
 from assay.cli.main import app
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.systems.base import Steps
 from assay.records import Context, Sample, Score
 

@@ -16,7 +16,7 @@ BENCHMARKS = {
     "Beside other tools' handlers": "bench_rivals",
     "Throughput of an application": "bench_throughput",
     "An application whose judge is dead, slow or lying": "bench_judge_endpoints",
-    "The spool and its workers": "bench_spool",
+    "The queue and its workers": "bench_queue",
     "The store": "bench_store",
     "Jobs of several processes": "bench_jobs",
     "The embedded judge": "bench_embedded",

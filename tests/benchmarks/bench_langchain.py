@@ -28,7 +28,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnablePassthrough
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 
 TEXT = ("Cats purr when they are calm, and also when they are hurt. " * 200)[:10_000]
 HOOKS = (

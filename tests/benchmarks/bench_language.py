@@ -14,7 +14,7 @@ import time
 
 from assay.data.demo import answers
 from assay.judges.claim_rules import sentence_claims
-from assay.judges.named import resolve_judge
+from assay.judges.resolve import resolve_judge
 from assay.metrics.languages import languages_in
 from assay.records import Context, Sample
 from assay.text import languages
@@ -65,15 +65,15 @@ def beside_the_judge() -> None:
     """CPU of the search for the language, and of the embedded judge's one reading, on the same rows."""
     import asyncio
 
-    from assay.inquiries import Support
+    from assay.prompts import Support
 
     rows_of_demo = answers()
     judge = resolve_judge("embedded")
-    inquiries = [Support(sentence_claims(r["answer"]), tuple(r["contexts"]), r["question"]) for r in rows_of_demo]
-    asyncio.run(judge.answer(inquiries[:1]))  # loads the models
+    prompts = [Support(sentence_claims(r["answer"]), tuple(r["contexts"]), r["question"]) for r in rows_of_demo]
+    asyncio.run(judge.answer(prompts[:1]))  # loads the models
     begun = time.process_time()
-    asyncio.run(judge.answer(inquiries))
-    judged = (time.process_time() - begun) / len(inquiries)
+    asyncio.run(judge.answer(prompts))
+    judged = (time.process_time() - begun) / len(prompts)
     samples = [
         Sample(question=r["question"], answer=r["answer"], contexts=tuple(Context(text=c) for c in r["contexts"]))
         for r in rows_of_demo

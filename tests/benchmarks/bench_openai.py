@@ -15,8 +15,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from assay.inquiries import Claims, Inquiry, Support, Usefulness
 from assay.judges.llm.openai import OpenAIJudge
+from assay.prompts import Claims, JudgePrompt, Support, Usefulness
 from assay.records import Claim, Span
 from tests._support.servers.openai_server import subprocess_server
 
@@ -28,10 +28,10 @@ PASSAGES = tuple(
 )
 
 
-def inquiries(kind: str, count: int) -> list[Inquiry[Any]]:
-    """Different inquiries of one kind, about 1.5 kB of prompt each."""
+def prompts(kind: str, count: int) -> list[JudgePrompt[Any]]:
+    """Different prompts of one kind, about 1.5 kB of prompt each."""
     question = "When was the bridge opened and how long is it?"
-    made: list[Inquiry[Any]] = []
+    made: list[JudgePrompt[Any]] = []
     for n in range(count):
         claims = [f"The bridge of town {k} was opened in {1900 + k}." for k in range(3)] + [f"The deck has {n} planks."]
         if kind == "claims":
@@ -63,20 +63,20 @@ async def compare(base_url: str, kind: str, calls: int, rounds: int, logprobs: b
 
     judge = OpenAIJudge("fake", base_url=base_url, max_concurrency=CONCURRENCY, logprobs=logprobs)
     client = openai.AsyncOpenAI(api_key="none", base_url=base_url, max_retries=0)
-    asked = inquiries(kind, calls)
-    bodies = [judge.request_body(i.asked) for i in asked]
+    asked = prompts(kind, calls)
+    bodies = [judge.request_body(i.full_content) for i in asked]
 
     async def bare(body: dict[str, Any]) -> None:
         reply = await client.chat.completions.create(**body)
         json.loads(reply.choices[0].message.content or "")
 
-    async def judged(inquiry: Inquiry[Any]) -> None:
-        (answer,) = await judge.answer([inquiry])
+    async def judged(prompt: JudgePrompt[Any]) -> None:
+        (answer,) = await judge.answer([prompt])
         assert answer.failure is None, answer.failure
 
     async def both() -> tuple[float, float]:
         first = await in_turn([lambda body=body: bare(body) for body in bodies])
-        second = await in_turn([lambda inquiry=inquiry: judged(inquiry) for inquiry in asked])
+        second = await in_turn([lambda prompt=prompt: judged(prompt) for prompt in asked])
         return 1000 * first / calls, 1000 * second / calls
 
     await both()  # connections, caches, what the endpoint accepts

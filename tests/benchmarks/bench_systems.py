@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.bench_systems
 
-Every inquiry but Similarity is one chat call of an LLM judge (where it fits the window). Together, what several ask
+Every prompt but Similarity is one chat call of an LLM judge (where it fits the window). Together, what several ask
 alike is asked once. Nothing here is time: the counts are exact and the same everywhere.
 """
 
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.evaluation.score_sample import score_sample
-from assay.inquiries import Similarity
 from assay.judges.cache import JudgementCache
 from assay.metrics import systems
 from assay.metrics.names import resolve_metrics
+from assay.prompts import Similarity
 from assay.records import Context, Sample
 from tests.metrics.systems.any_judge import AnyJudge
 from tests.metrics.systems.rich import RICH

@@ -31,8 +31,8 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnablePassthrough
 
-from assay.judges.scripted import ScriptedJudge
-from assay.live import Spool
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.live import SampleQueue
 
 PARALLEL = 50
 PAIRS = 6
@@ -142,7 +142,7 @@ def main() -> None:
         ways: dict[str, Callable[[], Any]] = {
             "a handler that does nothing": Nothing,
             "scored in the process": lambda: AssayCallbackHandler("context_utilization", judge),
-            "spooled for a worker": lambda: AssayCallbackHandler(scorer=Spool(Path(folder) / "spool.db")),
+            "queued for a worker": lambda: AssayCallbackHandler(scorer=SampleQueue(Path(folder) / "spool.db")),
         }
         print("| 50 parallel requests | model's latency | without | with | loss | target |")
         print("|---|---|---|---|---|---|")

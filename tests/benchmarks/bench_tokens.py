@@ -75,10 +75,10 @@ def served(prompts: list[list[str]]) -> int:
     return total
 
 
-def measure(metrics: Any = None, asking: Any = None) -> dict[str, float]:
+def measure(metrics: Any = None, batched_questions: Any = None) -> dict[str, float]:
     """Per sample: calls, prompt and completion tokens, and the share of prompt tokens that is served.
 
-    `asking` as in `evaluate`: "fused" asks in one request what belongs together.
+    `batched_questions` as in `evaluate`: "yes" asks in one request what belongs together.
     """
     from assay import OpenAIJudge, evaluate
 
@@ -88,7 +88,7 @@ def measure(metrics: Any = None, asking: Any = None) -> dict[str, float]:
         with OpenAIServer(plan=reply) as server:
             judge = OpenAIJudge("fake", base_url=server.base_url, embedding_model="e", max_concurrency=1)
             with tempfile.TemporaryDirectory() as folder:
-                evaluate([row], metrics, judge, store=folder, asking=asking)
+                evaluate([row], metrics, judge, store=folder, batched_questions=batched_questions)
             prompts = [prompt_of(call) for call in server.chats]
             calls += len(prompts)
             read += sum(map(len, prompts))
@@ -108,9 +108,9 @@ def measure(metrics: Any = None, asking: Any = None) -> dict[str, float]:
 
 
 def main() -> None:
-    for asking in ("separate", "fused"):
-        print(asking)
-        for name, figure in measure(asking=asking).items():
+    for batched_questions in ("no", "yes"):
+        print(batched_questions)
+        for name, figure in measure(batched_questions=batched_questions).items():
             print(f"  {name:<28} {figure:10.2f}" if figure <= 1 else f"  {name:<28} {figure:10.1f}")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.capture import Document
-from assay.capture.serialised import (
+from assay.capture.serialisation import (
     document_texts,
     documents_in,
     messages_in,

@@ -97,10 +97,10 @@ def test_what_is_forgotten_is_asked_again(tmp_path: Path) -> None:
 
     rows: list[Any] = [{"question": "q", "contexts": ["It is 4."], "answer": "It is 4."}]
     with OpenAIServer() as server:
-        for inquiry, asked in ((None, 1), (None, 1), ("claims", 2)):
-            if inquiry is not None:
+        for prompt, asked in ((None, 1), (None, 1), ("claims", 2)):
+            if prompt is not None:
                 with Store(tmp_path) as store:
-                    assert store.forget(inquiry=inquiry) == 1
+                    assert store.forget(prompt=prompt) == 1
             judge = OpenAIJudge("fake", base_url=server.base_url)
             result = evaluate(rows, "faithfulness", judge, store=tmp_path)
             assert result.metrics["faithfulness"].mean == 1.0

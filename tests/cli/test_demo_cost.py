@@ -28,9 +28,9 @@ def test_rows_of_the_embedded_judge_finish_one_after_the_other(tmp_path: Path) -
     done: list[str] = []
 
     class Counting(EmbeddedJudge):
-        async def answer(self, inquiries):  # type: ignore[no-untyped-def]
+        async def answer(self, prompts):  # type: ignore[no-untyped-def]
             judged.append(list(done))
-            return await super().answer(inquiries)
+            return await super().answer(prompts)
 
     evaluate(rows, "faithfulness", Counting(), store=None, on_score=lambda scored: done.append(str(scored.sample.id)))
     assert done == [str(n) for n in range(6)]

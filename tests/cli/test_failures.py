@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from tests.conftest import literal_support
 
 Run = Callable[..., tuple[int, str, str]]

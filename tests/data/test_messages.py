@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from assay.data import open_data
 from assay.data.rows import sample_from_row
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live.sizes import size_of
 from assay.metrics.systems import named
 from assay.records import Context, Message, Sample, ScoredSample, ToolCall

@@ -17,7 +17,7 @@ from assay.data import RowError, open_data
 from assay.data import named_sources as named
 from assay.data.named_sources import is_source_name, open_named_source
 from assay.errors import InputError, MissingExtra
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.records import Context, Sample
 
 asked: list[dict[str, Any]] = []

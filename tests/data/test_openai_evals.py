@@ -18,7 +18,7 @@ from assay import evaluate
 from assay.data import RowError, open_data
 from assay.data.openai_evals.read import open_source
 from assay.errors import Cause, InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.records import Sample
 
 

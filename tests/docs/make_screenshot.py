@@ -43,7 +43,7 @@ def take(url: str, path: str) -> None:
         page.get_by_role("heading", name="Annotations").click(timeout=60_000)
         page.get_by_text("Table", exact=True).click()
         page.get_by_text("Table", exact=True).locator("xpath=preceding::button[2]").click()  # whole explanations
-        page.get_by_text("not mentioned").first.wait_for(timeout=60_000)
+        page.get_by_text("not_mentioned").first.wait_for(timeout=60_000)
         page.wait_for_timeout(1000)
         page.screenshot(path=path)
         browser.close()

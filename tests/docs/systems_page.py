@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from assay.inquiries import Similarity
 from assay.judges.cache import JudgementCache
 from assay.metrics import systems
 from assay.metrics.systems.base import Entry, SystemMetric
+from assay.prompts import Similarity
 from tests.benchmarks.bench_systems import FIVE
 from tests.metrics.systems.any_judge import AnyJudge
 
@@ -37,24 +37,24 @@ HEAD = (
 
 def judges_of(metric: SystemMetric) -> str:
     """Which judges can do a metric, by what it asks."""
-    from assay.judges.embedded.judge import INQUIRIES
+    from assay.judges.embedded.judge import PROMPTS
 
     if not metric.asks:
         return "none needed"
-    kinds = ["embedded"] if set(metric.asks) <= set(INQUIRIES) else []
+    kinds = ["embedded"] if set(metric.asks) <= set(PROMPTS) else []
     decided = all(one is not Similarity and _is_decided(one) for one in metric.asks)
     return ", ".join([*kinds, "LLM", *(["decisions"] if decided else [])])
 
 
-def _is_decided(inquiry: type) -> bool:
-    from assay.inquiries import Claims, Inquiry
+def _is_decided(prompt: type) -> bool:
+    from assay.prompts import Claims, JudgePrompt
 
-    return inquiry is Claims or inquiry.questions is not Inquiry.questions  # type: ignore[attr-defined]
+    return prompt is Claims or prompt.questions is not JudgePrompt.questions  # type: ignore[attr-defined]
 
 
 @cache
 def asked(name: str) -> str:
-    """How many inquiries a metric puts about a sample with five contexts, alone."""
+    """How many prompts a metric puts about a sample with five contexts, alone."""
     judge = AnyJudge()
     system, _, short = name.partition(":")
     texts = {key: text for key, text in systems.system_entries(system)[short].example.items() if hasattr(FIVE, key)}

@@ -28,7 +28,7 @@ MARKS = {
 SHOWN = {
     "gate_a_pull_request.py": (
         "FAIL: pull-request against main breaks faithfulness at most 0.02 worse than the baseline",
-        "Visitors from abroad enter free of charge on Sundays.: not there -> not_mentioned",
+        "Visitors from abroad enter free of charge on Sundays.: absent -> not_mentioned",
         "PASS: unchanged against main keeps all 2 rules",
         "a CI job would end with exit code 5",
     ),
@@ -45,11 +45,11 @@ SHOWN = {
         "57% not retrieved",
         "43% ranked too low",
     ),
-    "langchain_chain.py": ("faithfulness", "not mentioned"),
-    "llama_index_query_engine.py": ("faithfulness", "not mentioned"),
+    "langchain_chain.py": ("faithfulness", "not_mentioned"),
+    "llama_index_query_engine.py": ("faithfulness", "not_mentioned"),
     "mlflow_evaluation.py": (
         "Who wrote Hamlet?",
-        "not mentioned",
+        "not_mentioned",
         "Not scored (no_context): nothing was retrieved",
         "'faithfulness/mean': 0.75",
     ),

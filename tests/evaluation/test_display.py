@@ -77,7 +77,7 @@ def test_the_score_in_words_names_claim_label_quote_and_place(result):
     assert words.splitlines() == [
         "faithfulness = 0.500",
         "- supported: Rome is old. [passage 1, characters 0–11: “Rome is old”]",
-        "- not mentioned: <b>Rome</b> is huge.",
+        "- not_mentioned: <b>Rome</b> is huge.",
     ]
 
 

@@ -24,11 +24,11 @@ from assay._util.sqlite import Database
 from assay.errors import SETTLED, Cause, StoreError
 from assay.evaluation.evaluate import EvaluationInterrupted, aevaluate
 from assay.evaluation.result import Result
-from assay.inquiries import Claims, Inquiry, Support
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import Faithfulness
 from assay.metrics.base import Metric
+from assay.prompts import Claims, JudgePrompt, Support
 from assay.testing import FavourableJudge
 
 ROWS = [
@@ -133,11 +133,11 @@ def test_metrics_share_judgements(judge, tmp_path):
 class Short(ScriptedJudge):
     """Forgets the last verdict."""
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        answers = await super().answer(inquiries)
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        answers = await super().answer(prompts)
         return [
-            replace(answer, judgement=answer.judgement[:-1]) if isinstance(inquiry, Support) else answer
-            for inquiry, answer in zip(inquiries, answers, strict=True)
+            replace(answer, judgement=answer.judgement[:-1]) if isinstance(prompt, Support) else answer
+            for prompt, answer in zip(prompts, answers, strict=True)
         ]
 
 
@@ -179,8 +179,8 @@ def test_a_broken_metric_is_skipped_and_the_others_are_kept(judge, tmp_path):
 
 
 class Refusing(ScriptedJudge):
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        return [Answer(failure=JudgeFailure(Cause.AUTH, "the endpoint refused the key")) for _ in inquiries]
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        return [Answer(failure=JudgeFailure(Cause.AUTH, "the endpoint refused the key")) for _ in prompts]
 
 
 def test_a_refused_key_stops_the_run_at_once(tmp_path):
@@ -199,11 +199,11 @@ class Failing(ScriptedJudge):
         super().__init__(support=lambda c, p: "supported")
         self.cause, self.after, self.until, self.count = cause, after, until, 0
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         self.count += 1
         if self.after <= self.count < self.until:
-            return [Answer(failure=JudgeFailure(self.cause, "the endpoint is gone")) for _ in inquiries]
-        return await super().answer(inquiries)
+            return [Answer(failure=JudgeFailure(self.cause, "the endpoint is gone")) for _ in prompts]
+        return await super().answer(prompts)
 
 
 def many(count: int) -> list[dict[str, Any]]:
@@ -265,9 +265,9 @@ def test_a_scored_row_begins_the_count_anew(tmp_path):
     fails = {str(n) for n in range(200) if n % 20 != 19}
 
     class Sometimes(ScriptedJudge):
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-            number = inquiries[0].text.split()[1].rstrip(".") if isinstance(inquiries[0], Claims) else ""
-            return await (judge.answer(inquiries) if number in fails else super().answer(inquiries))
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+            number = prompts[0].text.split()[1].rstrip(".") if isinstance(prompts[0], Claims) else ""
+            return await (judge.answer(prompts) if number in fails else super().answer(prompts))
 
     rule = Sometimes(support=lambda claim, passage: "supported")
     result = evaluate(many(200), "faithfulness", rule, store=tmp_path, concurrency=1)
@@ -313,7 +313,7 @@ def test_a_judge_that_hangs_ends_the_run_also_for_metrics_of_functions(tmp_path)
     from assay import metric
 
     class Hanging(ScriptedJudge):
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
             await asyncio.Event().wait()
             raise AssertionError
 
@@ -480,10 +480,10 @@ def test_another_model_is_no_change_of_address(other: str, tmp_path):
 
 
 class Slow(ScriptedJudge):
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        if any(isinstance(i, Claims) and "never" in i.text for i in inquiries):
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        if any(isinstance(i, Claims) and "never" in i.text for i in prompts):
             await asyncio.sleep(3600)
-        return await super().answer(inquiries)
+        return await super().answer(prompts)
 
 
 def test_a_judge_that_never_answers_costs_its_row_and_no_more(tmp_path):
@@ -535,7 +535,7 @@ def test_explain_names_the_claim_the_verdict_and_the_passage(tmp_path):
     assert "faithfulness = 0.500" in text
     assert "supported  Rome is old." in text
     assert "passage 1, characters 0–11: “Rome is old”" in text
-    assert "not mentioned  Rome is huge." in text
+    assert "not_mentioned  Rome is huge." in text
     assert str(result.explain(2)) == text
     with pytest.raises(InputError, match="row 99"):
         result.explain(99)
@@ -568,18 +568,18 @@ def test_a_store_object_can_be_shared(judge, tmp_path):
 SCRIPT = """
 import sys, time
 from assay import ScriptedJudge, evaluate
-from assay.inquiries import Claims
+from assay.prompts import Claims
 
 class Judge(ScriptedJudge):
     durable = True
-    async def answer(self, inquiries):
+    async def answer(self, prompts):
         import asyncio
         await asyncio.sleep(0.02)
         with open(sys.argv[2], "a") as log:
-            for inquiry in inquiries:
-                if isinstance(inquiry, Claims):
-                    log.write(inquiry.text + "\\n")
-        return await super().answer(inquiries)
+            for prompt in prompts:
+                if isinstance(prompt, Claims):
+                    log.write(prompt.text + "\\n")
+        return await super().answer(prompts)
 
 rows = ({"id": str(n), "question": "?", "contexts": ["x"], "answer": f"Row {n}."} for n in range(200))
 print("ready", flush=True)
@@ -640,11 +640,11 @@ def test_interruption_carries_the_partial_result(tmp_path):
     class Interrupting(ScriptedJudge):
         count = 0
 
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
             Interrupting.count += 1
             if Interrupting.count == 5:
                 os.kill(os.getpid(), signal.SIGINT)
-            return await super().answer(inquiries)
+            return await super().answer(prompts)
 
     with pytest.raises(EvaluationInterrupted) as caught:
         evaluate(ROWS * 50, "faithfulness", Interrupting(support=lambda c, p: "supported"), store=tmp_path,

@@ -83,7 +83,7 @@ def test_tables_and_explanations_are_shown(outputs: dict[str, list[dict[str, Any
     assert "<td>5/5</td>" in html
     assert "faithfulness ↑" in outputs["awaited"][-1]["data"]["text/html"]
     (explained,) = outputs["explanation"]
-    assert "not mentioned  It is huge." in explained["data"]["text/html"]
+    assert "not_mentioned  It is huge." in explained["data"]["text/html"]
 
 
 def test_other_things_are_short(outputs: dict[str, list[dict[str, Any]]]) -> None:

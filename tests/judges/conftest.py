@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from assay.inquiries import Inquiry
 from assay.judges.llm.capabilities import forget_dialects
 from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.protocol import Answer
+from assay.prompts import JudgePrompt
 from assay.records import Claim, Span, Usage
 
 PASSAGES = ("The bridge opened in 1889. It is 330 metres long.", "Cats sleep most of the day.")
@@ -43,9 +43,9 @@ class Says(TextJudge):
         return said if isinstance(said, Reply) else Reply(said, usage=usage)
 
 
-async def ask(judge: Any, *inquiries: Inquiry[Any]) -> Sequence[Answer]:
+async def ask(judge: Any, *prompts: JudgePrompt[Any]) -> Sequence[Answer]:
     """What the judge answers to all of these at once."""
-    answers: Sequence[Answer] = await judge.answer(inquiries)
+    answers: Sequence[Answer] = await judge.answer(prompts)
     return answers
 
 

@@ -1,7 +1,7 @@
 """A judge that writes, and answers by the texts alone: what stands beside them, and where they stand, changes nothing.
 
 A claim is supported by a passage that holds it word for word, a passage is useful when it has a word of what is
-expected. `spoil(prompt, reply)` changes a reply.
+expected. `spoil(content, reply)` changes a reply.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from assay.inquiries.base import Prompt
 from assay.judges import prompt_rendering as fences
 from assay.judges.llm.judge import Reply, Request, TextJudge
+from assay.prompts.base import PromptContent
 from assay.records import Usage
 from tests._support.servers import brain
 
-Spoil = Callable[[Prompt, dict[str, Any]], Any]
+Spoil = Callable[[PromptContent, dict[str, Any]], Any]
 
 
 class Plain(TextJudge):
@@ -26,40 +26,40 @@ class Plain(TextJudge):
 
     def __init__(self, spoil: Spoil | None = None) -> None:
         self.spoil = spoil
-        self.asked: list[Prompt] = []
+        self.asked: list[PromptContent] = []
 
     async def generate(self, request: Request) -> Reply:
-        self.asked.append(request.prompt)
-        material = tuple(replace(section, text=fences.clean(section.text)) for section in request.prompt.material)
-        reply = answer(replace(request.prompt, material=material))  # it quotes what it is shown
+        self.asked.append(request.content)
+        material = tuple(replace(section, text=fences.clean(section.text)) for section in request.content.material)
+        reply = answer(replace(request.content, material=material))  # it quotes what it is shown
         if self.spoil is not None:
-            reply = self.spoil(request.prompt, reply)
+            reply = self.spoil(request.content, reply)
         return Reply(json.dumps(reply), usage=Usage(calls=1, prompt_tokens=10, completion_tokens=5))
 
     def kinds(self) -> list[str]:
         """What was asked: "fused", "claims" or "alone", in order."""
-        return [kind(prompt) for prompt in self.asked]
+        return [kind(content) for content in self.asked]
 
 
-def kind(prompt: Prompt) -> str:
-    if "claims" in prompt.required:
+def kind(content: PromptContent) -> str:
+    if "claims" in content.required:
         return "claims"
-    return "fused" if brain.parts(prompt.task) else "alone"
+    return "fused" if brain.parts(content.task) else "alone"
 
 
-def texts(prompt: Prompt, prefix: str) -> dict[str, str]:
+def texts(content: PromptContent, prefix: str) -> dict[str, str]:
     """The sections of this kind, by their short names: P1, C2."""
-    found = [(s.title.split(",")[0].split(" "), s.text) for s in prompt.material if s.title.startswith(prefix)]
+    found = [(s.title.split(",")[0].split(" "), s.text) for s in content.material if s.title.startswith(prefix)]
     return {words[-1]: text for words, text in found}
 
 
-def answer(prompt: Prompt) -> dict[str, Any]:
-    if "claims" in prompt.required:
-        numbered = re.findall(r"^\[(\d+)\] (.*)$", prompt.material[-1].text, re.MULTILINE)
+def answer(content: PromptContent) -> dict[str, Any]:
+    if "claims" in content.required:
+        numbered = re.findall(r"^\[(\d+)\] (.*)$", content.material[-1].text, re.MULTILINE)
         return {"claims": [{"sentence": int(n), "claim": text} for n, text in numbered]}
-    passages, claims = texts(prompt, "PASSAGE"), texts(prompt, "CLAIM")
-    expected = next((s.text for s in prompt.material if s.title == "EXPECTED ANSWER"), "")
-    parts = brain.parts(prompt.task) or [(list(claims or passages), [])]
+    passages, claims = texts(content, "PASSAGE"), texts(content, "CLAIM")
+    expected = next((s.text for s in content.material if s.title == "EXPECTED ANSWER"), "")
+    parts = brain.parts(content.task) or [(list(claims or passages), [])]
     items = []
     for ids, alone in parts:
         for name in ids:

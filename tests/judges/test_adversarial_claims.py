@@ -6,9 +6,9 @@ import pytest
 
 from assay import EmbeddedJudge, Sample
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.metrics import Faithfulness
 from assay.metrics._faithfulness import share_supported
+from assay.prompts import Claims, Support
 from assay.records import Context
 from tests.judges.adversarial_claims import BY_HAND, FORMS, Pair, by_rule
 

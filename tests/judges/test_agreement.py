@@ -102,7 +102,7 @@ def test_verdicts_outside_a_band_may_be_more_alike_than_all_are():
 
 
 @given(st.lists(st.sets(st.integers(0, 12).map(str), min_size=1, max_size=3), max_size=12), st.randoms())
-def test_rows_that_share_an_inquiry_are_one_cluster(shared: list[set[str]], rng: random.Random):
+def test_rows_that_share_a_prompt_are_one_cluster(shared: list[set[str]], rng: random.Random):
     found = clusters(shared)
     assert set(found) == {row for rows in shared for row in rows}
     for rows in shared:

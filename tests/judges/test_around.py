@@ -11,7 +11,7 @@ from assay.analysis.judges.calibrate_cascade import calibrate
 from assay.errors import InputError
 from assay.judges.cache import JudgementCache
 from assay.judges.protocol import Judge, sees
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.multimodal.faithfulness import Faithfulness
 from assay.metrics.systems import named
 from assay.metrics.trulens.jury import Jury

@@ -1,4 +1,4 @@
-"""The cache: one answer for equal inquiries, one batch for those that meet, nobody waits for ever."""
+"""The cache: one answer for equal prompts, one batch for those that meet, nobody waits for ever."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from assay import JudgeFailure
 from assay.errors import Cause, StoreError
-from assay.inquiries import Claims, Criterion, Inquiry
 from assay.judges.base import BaseJudge
 from assay.judges.cache import JudgementCache
 from assay.judges.protocol import METER, Answer, Meter
+from assay.prompts import Claims, Criterion, JudgePrompt
 from assay.records import Usage, Verdict
 
 
@@ -23,21 +23,21 @@ class Yes(BaseJudge):
     fingerprint = "yes"
 
     def __init__(self, *, delay: float = 0.01, fail: JudgeFailure | None = None) -> None:
-        self.batches: list[list[Inquiry[Any]]] = []
+        self.batches: list[list[JudgePrompt[Any]]] = []
         self.delay = delay
         self.fail = fail
         self.cancelled = 0
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        self.batches.append(list(inquiries))
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        self.batches.append(list(prompts))
         try:
             await asyncio.sleep(self.delay)
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
         if self.fail is not None:
-            return [Answer(failure=self.fail, usage=Usage(calls=1)) for _ in inquiries]
-        return [Answer(judgement=Verdict(label="yes"), usage=Usage(calls=1, prompt_tokens=10)) for _ in inquiries]
+            return [Answer(failure=self.fail, usage=Usage(calls=1)) for _ in prompts]
+        return [Answer(judgement=Verdict(label="yes"), usage=Usage(calls=1, prompt_tokens=10)) for _ in prompts]
 
 
 def ask(name: str) -> Criterion:
@@ -53,11 +53,11 @@ class Shelf:
     def get_judgement(self, key: str) -> bytes | None:
         return self.kept.get(key)
 
-    def put_judgement(self, key: str, inquiry: str, judge: str, judgement: bytes) -> None:
+    def put_judgement(self, key: str, prompt: str, judge: str, judgement: bytes) -> None:
         self.kept[key] = judgement
 
 
-async def test_equal_inquiries_are_answered_once_at_the_same_time_and_later():
+async def test_equal_prompts_are_answered_once_at_the_same_time_and_later():
     judge = Yes()
     cache = JudgementCache(judge)
     await asyncio.gather(*(cache.find(ask("a")) for _ in range(20)))
@@ -147,8 +147,8 @@ async def test_cancelling_all_who_wait_cancels_the_call():
 
 async def test_a_judge_that_raises_or_miscounts_is_a_failure_not_a_hang():
     class Broken(Yes):
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-            if len(inquiries) == 2:
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+            if len(prompts) == 2:
                 return [Answer(judgement=Verdict(label="yes"))]
             raise KeyError("oops")
 
@@ -161,7 +161,7 @@ async def test_a_judge_that_raises_or_miscounts_is_a_failure_not_a_hang():
 
 
 @pytest.mark.parametrize("groups", [lambda i: [], lambda i: 1 / 0, lambda i: [i[:1], i[:1]]])
-async def test_a_grouping_that_loses_inquiries_loses_none(groups):
+async def test_a_grouping_that_loses_prompts_loses_none(groups):
     judge = Yes()
     judge.groups = groups
     cache = JudgementCache(judge)
@@ -171,12 +171,12 @@ async def test_a_grouping_that_loses_inquiries_loses_none(groups):
 
 async def test_groups_do_not_wait_for_each_other():
     class Slow(Yes):
-        def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-            return [[inquiry] for inquiry in inquiries]
+        def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:
+            return [[prompt] for prompt in prompts]
 
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-            self.delay = 10 if isinstance(inquiries[0], Claims) else 0
-            return await super().answer(inquiries)
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+            self.delay = 10 if isinstance(prompts[0], Claims) else 0
+            return await super().answer(prompts)
 
     cache = JudgementCache(Slow())
     slow = asyncio.create_task(cache.find(Claims("never")))
@@ -193,7 +193,7 @@ async def test_memory_is_bounded(monkeypatch):
     assert cache._calls == {}
 
 
-# ---- what one inquiry breaks is its own failure
+# ---- what one prompt breaks is its own failure
 
 
 class Says(Yes):
@@ -203,9 +203,9 @@ class Says(Yes):
         super().__init__()
         self.judgements = judgements
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        self.batches.append(list(inquiries))
-        return [Answer(judgement=self.judgements[inquiry.question]) for inquiry in inquiries]
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        self.batches.append(list(prompts))
+        return [Answer(judgement=self.judgements[prompt.question]) for prompt in prompts]
 
 
 @pytest.mark.parametrize(
@@ -214,9 +214,9 @@ class Says(Yes):
         (Verdict(label="Yes"), "none of yes, no"),
         (Verdict(label="relevant"), "none of yes, no"),
         (Verdict(label="yes", probability=7.0), "not in"),
-        ("yes", "does not answer its inquiry criterion"),
-        (None, "does not answer its inquiry criterion"),
-        (["yes"], "does not answer its inquiry criterion"),
+        ("yes", "does not answer its prompt criterion"),
+        (None, "does not answer its prompt criterion"),
+        (["yes"], "does not answer its prompt criterion"),
     ],
 )
 async def test_a_judgement_that_does_not_answer_fails_alone_and_is_never_kept(judgement, says):
@@ -271,15 +271,15 @@ async def test_who_joins_a_dying_call_inherits_no_cancellation():
     """A times out; the judge needs a moment to put itself away; B asks the same meanwhile."""
 
     class Slow(Yes):
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
             first = not self.batches
-            self.batches.append(list(inquiries))
+            self.batches.append(list(prompts))
             try:
                 if first:
                     await asyncio.sleep(10)
             finally:
                 await asyncio.sleep(0.05)
-            return [Answer(judgement=Verdict(label="yes"))] * len(inquiries)
+            return [Answer(judgement=Verdict(label="yes"))] * len(prompts)
 
     judge = Slow()
     cache = JudgementCache(judge)
@@ -290,8 +290,8 @@ async def test_who_joins_a_dying_call_inherits_no_cancellation():
 
 async def test_a_judge_that_is_cancelled_from_within_is_asked_once_more_and_then_named():
     class Cancelled(Yes):
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-            self.batches.append(list(inquiries))
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+            self.batches.append(list(prompts))
             raise asyncio.CancelledError
 
     judge = Cancelled()
@@ -307,9 +307,9 @@ async def test_a_judge_that_is_cancelled_from_within_is_asked_once_more_and_then
     assert len(judge.batches) == 2
 
 
-async def test_an_inquiry_that_breaks_is_a_failure_that_names_it():
+async def test_a_prompt_that_breaks_is_a_failure_that_names_it():
     class Broken(Criterion):
-        def prompt(self) -> Any:
+        def content(self) -> Any:
             raise ValueError("no such text")
 
     with pytest.raises(JudgeFailure, match="no such text") as caught:
@@ -333,7 +333,7 @@ async def test_a_store_that_breaks_in_any_way_keeps_nobody_waiting():
 
 async def test_a_judge_that_would_end_the_process_is_a_failure():
     class Exits(Yes):
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
             raise SystemExit(3)
 
     with pytest.raises(JudgeFailure, match="SystemExit: 3") as caught:

@@ -12,22 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import (
+from assay.judges.base import BaseJudge
+from assay.judges.cache import JudgementCache
+from assay.judges.cascade.judge import CascadeJudge
+from assay.judges.protocol import Answer
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.prompts import (
     BackQuestions,
     Claims,
     Criterion,
     Directness,
-    Inquiry,
+    JudgePrompt,
     Rating,
     Similarity,
     Support,
     Usefulness,
 )
-from assay.judges.base import BaseJudge
-from assay.judges.cache import JudgementCache
-from assay.judges.cascade.judge import CascadeJudge
-from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
 from assay.records import Cell, Claim, Evidence, Span, Usage, Verdict
 from assay.store.store import Store
 from tests.judges.conftest import ask, claims
@@ -42,33 +42,33 @@ class Sure(BaseJudge):
     def __init__(self, sure: Mapping[str, float | None], name: str = "sure", usage: Usage | None = None) -> None:
         self.sure, self.name, self.usage = sure, name, usage or Usage()
         self.failure: JudgeFailure | None = None
-        self.asked: list[Inquiry[Any]] = []
+        self.asked: list[JudgePrompt[Any]] = []
 
     @property
     def fingerprint(self) -> str:
         return self.name
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        known = issubclass(inquiry, (Support, Usefulness, Criterion)) and language == "en"
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
+        known = issubclass(prompt, (Support, Usefulness, Criterion)) and language == "en"
         return None if known else JudgeFailure(Cause.JUDGE_CANNOT, f"{self.name} cannot")
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        self.asked += inquiries
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        self.asked += prompts
         if self.failure is not None:
-            return [Answer(failure=self.failure, usage=self.usage)] * len(inquiries)
-        return [Answer(judgement=self._judgement(inquiry), usage=self.usage) for inquiry in inquiries]
+            return [Answer(failure=self.failure, usage=self.usage)] * len(prompts)
+        return [Answer(judgement=self._judgement(prompt), usage=self.usage) for prompt in prompts]
 
-    def _judgement(self, inquiry: Inquiry[Any]) -> Any:
-        if isinstance(inquiry, Support):
-            return tuple(self._support(claim, inquiry.passages) for claim in inquiry.claims)
-        if isinstance(inquiry, Usefulness):
-            return tuple(self._useful(n, text) for n, text in enumerate(inquiry.passages))
-        if isinstance(inquiry, Criterion):
-            probability = self.sure[inquiry.question]
+    def _judgement(self, prompt: JudgePrompt[Any]) -> Any:
+        if isinstance(prompt, Support):
+            return tuple(self._support(claim, prompt.passages) for claim in prompt.claims)
+        if isinstance(prompt, Usefulness):
+            return tuple(self._useful(n, text) for n, text in enumerate(prompt.passages))
+        if isinstance(prompt, Criterion):
+            probability = self.sure[prompt.question]
             return Verdict(
                 label="yes" if (probability or 0) >= 0.5 else "no", probability=probability, reason=self.name
             )
-        raise TypeError(inquiry)
+        raise TypeError(prompt)
 
     def _support(self, claim: Claim, passages: tuple[str, ...]) -> Verdict:
         probability = self.sure[claim.text]
@@ -100,7 +100,7 @@ def cases(draw: st.DrawFn) -> tuple[dict[str, float | None], tuple[float, float]
     return sure, (low, high)
 
 
-def both_kinds(sure: Mapping[str, float | None]) -> list[Inquiry[Any]]:
+def both_kinds(sure: Mapping[str, float | None]) -> list[JudgePrompt[Any]]:
     return [Support(claims(*sure), ("p1", "p2"), "q?"), Usefulness("q?", tuple(sure))]
 
 
@@ -133,7 +133,7 @@ def test_the_widest_band_gives_the_second_judges_judgements_and_the_empty_one_th
         found = asyncio.run(_answers(CascadeJudge(*judges, band=band), both_kinds(sure)))
         alone = asyncio.run(_answers(pair(sure)[whose], both_kinds(sure)))
         assert [answer.judgement for answer in found] == [answer.judgement for answer in alone]
-        if whose == 1:  # whole inquiries, the same as anybody would ask
+        if whose == 1:  # whole prompts, the same as anybody would ask
             assert judges[1].asked == both_kinds(sure)
         else:
             assert judges[1].asked == []
@@ -154,18 +154,18 @@ def test_a_wider_band_never_asks_for_less(
     assert asked[0] <= asked[1]
 
 
-async def _answers(judge: BaseJudge, inquiries: list[Inquiry[Any]]) -> Sequence[Answer]:
-    return await judge.answer(inquiries)
+async def _answers(judge: BaseJudge, prompts: list[JudgePrompt[Any]]) -> Sequence[Answer]:
+    return await judge.answer(prompts)
 
 
 class Company(Sure):
     """Supports a claim only where others stand beside it: what it says of a part is not what it says of all."""
 
-    def _judgement(self, inquiry: Inquiry[Any]) -> Any:
-        if not isinstance(inquiry, Support):
-            return super()._judgement(inquiry)
-        label = "supported" if len(inquiry.claims) > 2 else "not_mentioned"
-        return tuple(replace(v, label=label, reason=self.name) for v in super()._judgement(inquiry))
+    def _judgement(self, prompt: JudgePrompt[Any]) -> Any:
+        if not isinstance(prompt, Support):
+            return super()._judgement(prompt)
+        label = "supported" if len(prompt.claims) > 2 else "not_mentioned"
+        return tuple(replace(v, label=label, reason=self.name) for v in super()._judgement(prompt))
 
 
 @given(cases())
@@ -173,7 +173,7 @@ class Company(Sure):
 def test_a_second_judge_that_reads_each_claim_by_itself_says_of_a_part_what_it_said_of_all(
     case: tuple[dict[str, float | None], tuple[float, float]],
 ) -> None:
-    """Then a verdict in doubt is the very one that a calibration compared, whatever the others in its inquiry."""
+    """Then a verdict in doubt is the very one that a calibration compared, whatever the others in its prompt."""
     sure, band = case
     first, then = pair(sure)
     found = asyncio.run(_answers(CascadeJudge(first, then, band=band), both_kinds(sure)))
@@ -341,7 +341,7 @@ async def test_a_first_judge_that_fails_or_misbehaves_is_replaced_by_the_second(
     (answer,) = await ask(judge, Support(claims("a"), ("p",)))
     assert answer.judgement[0].reason == "dear"
     first.failure = None
-    first._judgement = lambda inquiry: ()  # type: ignore[method-assign]
+    first._judgement = lambda prompt: ()  # type: ignore[method-assign]
     (answer,) = await ask(judge, Support(claims("a"), ("p",)))
     assert answer.judgement[0].reason == "dear"
     assert judge.report().passed_on == {"support": 2}
@@ -359,7 +359,7 @@ async def test_both_failing_says_what_went_wrong() -> None:
 async def test_a_second_judge_that_raises_is_a_failure_of_what_it_was_asked() -> None:
     first, then = pair(SURE)
 
-    async def broken(inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def broken(prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         raise RuntimeError("oops")
 
     then.answer = broken  # type: ignore[method-assign]
@@ -374,7 +374,7 @@ async def test_cancelling_reaches_the_second_judge() -> None:
     first, then = pair(SURE)
     asked, cancelled = asyncio.Event(), asyncio.Event()
 
-    async def waits(inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def waits(prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         asked.set()
         try:
             await asyncio.Event().wait()
@@ -391,7 +391,7 @@ async def test_cancelling_reaches_the_second_judge() -> None:
     await asyncio.wait_for(cancelled.wait(), 10)
 
 
-async def test_equal_inquiries_are_answered_once() -> None:
+async def test_equal_prompts_are_answered_once() -> None:
     first, then = pair(SURE)
     desk = JudgementCache(CascadeJudge(first, then, band=(0.1, 0.9)))
     one, two = await asyncio.gather(desk.find(SUPPORT), desk.find(SUPPORT))

@@ -49,8 +49,8 @@ def rate(rng: random.Random, alike: float, wrong: float = WRONG) -> float:
     return rng.betavariate(wrong * size, (1.0 - wrong) * size)
 
 
-def one_inquiry(rng: random.Random, rows: int, claims: int, alike: float) -> list[Point]:
-    """One inquiry a row; whether it is wrong does not depend on the probability."""
+def one_prompt(rng: random.Random, rows: int, claims: int, alike: float) -> list[Point]:
+    """One prompt a row; whether it is wrong does not depend on the probability."""
     points = []
     for row in range(rows):
         share = rate(rng, alike)
@@ -59,7 +59,7 @@ def one_inquiry(rng: random.Random, rows: int, claims: int, alike: float) -> lis
 
 
 def usual_metrics(rng: random.Random, rows: int, claims: int, alike: float) -> list[Point]:
-    """Three inquiries a row, on different texts, as the usual metrics ask for support; every tenth row asks one of
+    """Three prompts a row, on different texts, as the usual metrics ask for support; every tenth row asks one of
     them in the very words of its neighbour, which is then answered once."""
     asked: dict[str, set[str]] = {}
     said: list[tuple[str, float, bool]] = []
@@ -68,12 +68,12 @@ def usual_metrics(rng: random.Random, rows: int, claims: int, alike: float) -> l
         twin = row % 10 == 1
         share = share if twin else rate(rng, alike)
         for text in range(3):
-            inquiry = f"{row - 1}/0" if twin and text == 0 else f"{row}/{text}"
-            if inquiry not in asked:
-                said += [(inquiry, rng.random(), rng.random() >= share) for _ in range(claims)]
-            asked.setdefault(inquiry, set()).add(f"r{row}")
+            prompt = f"{row - 1}/0" if twin and text == 0 else f"{row}/{text}"
+            if prompt not in asked:
+                said += [(prompt, rng.random(), rng.random() >= share) for _ in range(claims)]
+            asked.setdefault(prompt, set()).add(f"r{row}")
     cluster = clusters(asked.values())
-    return [Point(cluster[min(asked[inquiry])], probability, agrees) for inquiry, probability, agrees in said]
+    return [Point(cluster[min(asked[prompt])], probability, agrees) for prompt, probability, agrees in said]
 
 
 def uneven_rows(rng: random.Random, rows: int, claims: int, alike: float) -> list[Point]:
@@ -111,7 +111,7 @@ def humped(band: Band) -> float:
     return 1.0 - 0.3 * middle - WRONG * (1.0 - (high - low) - middle)
 
 
-PLAIN, USUAL = World(one_inquiry, flat), World(usual_metrics, flat)
+PLAIN, USUAL = World(one_prompt, flat), World(usual_metrics, flat)
 UNEVEN, SURE = World(uneven_rows, flat), World(sure_and_wrong, humped)
 
 
@@ -163,7 +163,7 @@ def test_false_certificates_are_five_percent_at_most(rows: int, claims: int):
 
 @pytest.mark.long
 @pytest.mark.parametrize("rows", [30, 50, 100])
-def test_several_inquiries_on_a_row_are_no_more_witnesses(rows: int):
+def test_several_prompts_on_a_row_are_no_more_witnesses(rows: int):
     check(USUAL, rows, 3, RUNS, alike=(0.5, 1.0))
 
 
@@ -206,8 +206,8 @@ def table(world: World, sizes: Sequence[tuple[int, int]], runs: int) -> str:
 if __name__ == "__main__":
     wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     for title, world, sizes in (
-        ("one inquiry a row", PLAIN, SIZES),
-        ("three inquiries a row, three claims each", USUAL, ((30, 3), (50, 3), (100, 3))),
+        ("one prompt a row", PLAIN, SIZES),
+        ("three prompts a row, three claims each", USUAL, ((30, 3), (50, 3), (100, 3))),
         ("rows of different length", UNEVEN, ((50, 10), (100, 5), (200, 5))),
         ("sure and wrong as a whole", SURE, ((50, 10), (100, 5), (100, 20), (200, 5))),
     ):

@@ -10,34 +10,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inquiries import Criterion, Inquiry
-from assay.inquiries.base import Prompt, PromptSection
-from assay.inquiries.schemas import TEXT, record
 from assay.judges.classifier.judge import SystemOneJudge
 from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.prompt_rendering import name_of_mask
+from assay.prompts import Criterion, JudgePrompt
+from assay.prompts.base import PromptContent, PromptSection
+from assay.prompts.schemas import TEXT, record
 
 URL = "http://127.0.0.1:1/v1"
 
 
-def inquiry_asking(task: str, title: str = "TEXT", label: str = "said") -> Inquiry[Any]:
+def prompt_asking(task: str, title: str = "TEXT", label: str = "said") -> JudgePrompt[Any]:
     @dataclass(frozen=True)
-    class Own(Inquiry[str]):
+    class Own(JudgePrompt[str]):
         name: ClassVar[str] = "own"
         judgement: ClassVar[Any] = str
         text: str
 
-        def prompt(self) -> Prompt:
-            return Prompt((PromptSection(title, self.text),), task, record(**{label: TEXT}), 10)
+        def content(self) -> PromptContent:
+            return PromptContent((PromptSection(title, self.text),), task, record(**{label: TEXT}), 10)
 
     return Own("some text")
 
 
 def test_an_edited_prompt_is_another_question_without_anybody_raising_a_version() -> None:
-    asked = inquiry_asking("Is it polite?")
-    assert asked.key("j") == inquiry_asking("Is it polite?").key("j")
-    others = [inquiry_asking("Is it very polite?"), inquiry_asking("Is it polite?", "ANSWER"),
-              inquiry_asking("Is it polite?", label="verdict")]  # fmt: skip
+    asked = prompt_asking("Is it polite?")
+    assert asked.key("j") == prompt_asking("Is it polite?").key("j")
+    others = [prompt_asking("Is it very polite?"), prompt_asking("Is it polite?", "ANSWER"),
+              prompt_asking("Is it polite?", label="verdict")]  # fmt: skip
     assert len({one.key("j") for one in (asked, *others)}) == 4
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause
-from assay.inquiries import Support
 from assay.judges.llm.capabilities import Dialect
 from assay.judges.llm.openai import OpenAIJudge
+from assay.prompts import Support
 from tests._support.servers.openai_server import Call, OpenAIServer, Say
 from tests.judges.conftest import PASSAGES, ask, claims
 
@@ -22,7 +22,7 @@ def support(n: int = 0) -> Support:
     return Support(claims("The bridge opened in 1889."), PASSAGES, f"Question {n}?")
 
 
-#: The behaviour of an endpoint, the calls that the first inquiry takes, and what is sent from then on.
+#: The behaviour of an endpoint, the calls that the first prompt takes, and what is sent from then on.
 ENDPOINTS: dict[str, tuple[dict[str, Any], int, Callable[[dict[str, Any]], bool]]] = {
     "takes everything": ({}, 1, lambda body: body["response_format"]["type"] == "json_schema"),
     "rejects temperature": ({"rejects": {"temperature"}}, 2, lambda body: "temperature" not in body),
@@ -149,7 +149,7 @@ async def test_a_format_that_is_not_enforced_is_stated_as_well(judge_at: JudgeAt
 
 
 async def test_logprobs_are_asked_for_where_something_uses_them_and_there_are_labels(judge_at: JudgeAt) -> None:
-    from assay.inquiries import Claims
+    from assay.prompts import Claims
 
     with OpenAIServer() as server:
         judge = judge_at(server)

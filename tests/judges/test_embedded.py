@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from assay import EmbeddedJudge, JudgeFailure, MissingExtra, evaluate
 from assay.data.demo import answers
 from assay.errors import Cause
-from assay.inquiries import (
+from assay.judges.cache import JudgementCache
+from assay.judges.claim_rules import sentence_claims
+from assay.judges.pairwise_support import evidence_of
+from assay.metrics import METRICS
+from assay.prompts import (
     BackQuestions,
     Claims,
     Criterion,
@@ -27,10 +31,6 @@ from assay.inquiries import (
     SupportCells,
     Usefulness,
 )
-from assay.judges.cache import JudgementCache
-from assay.judges.claim_rules import sentence_claims
-from assay.judges.pairwise_support import evidence_of
-from assay.metrics import METRICS
 from assay.records import Claim, Context, Sample, Span
 
 
@@ -75,14 +75,14 @@ async def test_what_each_passage_alone_says_is_read_where_it_is_asked_for(judge)
 @pytest.mark.long
 async def test_every_supported_claim_keeps_the_place_of_its_evidence(judge):
     rows = answers()
-    inquiries = [Support(sentence_claims(row["answer"]), tuple(row["contexts"])) for row in rows]
+    prompts = [Support(sentence_claims(row["answer"]), tuple(row["contexts"])) for row in rows]
     several = [Support(sentence_claims(row["answer"]), tuple(row["contexts"] + rows[0]["contexts"])) for row in rows]
     supported = 0
-    for inquiry in (*inquiries, *several):
-        for verdict in await judge.find(inquiry):
+    for prompt in (*prompts, *several):
+        for verdict in await judge.find(prompt):
             assert (verdict.label == "supported") == (verdict.probability >= 0.5)
             for quote in verdict.evidence:
-                assert quote.span.of(inquiry.passages[quote.passage]) == quote.text
+                assert quote.span.of(prompt.passages[quote.passage]) == quote.text
             if verdict.label == "supported":
                 supported += 1
                 assert len(verdict.evidence) == 1
@@ -199,8 +199,8 @@ def test_answer_directness_leaves_short_answers_skipped(tmp_path):
 
 
 async def test_what_needs_a_language_model_is_refused_with_the_way_out(judge):
-    for inquiry in (BackQuestions, Entities, Criterion, Rating, KeyQuestions):
-        refusal = judge.cannot(inquiry)
+    for prompt in (BackQuestions, Entities, Criterion, Rating, KeyQuestions):
+        refusal = judge.cannot(prompt)
         assert refusal is not None
         assert refusal.cause == Cause.JUDGE_CANNOT
         assert "judge='openai:MODEL'" in refusal.message
@@ -225,11 +225,11 @@ def test_other_languages_are_skipped_unless_the_user_insists(tmp_path):
 
 async def test_a_verdict_does_not_depend_on_what_else_is_asked(judge):
     row = answers()[0]
-    inquiry = Support(sentence_claims(row["answer"]), tuple(row["contexts"]), row["question"])
-    alone = await JudgementCache(judge).find(inquiry)
+    prompt = Support(sentence_claims(row["answer"]), tuple(row["contexts"]), row["question"])
+    alone = await JudgementCache(judge).find(prompt)
     desk = JudgementCache(judge)
     others = [Support(sentence_claims(r["answer"]), tuple(r["contexts"])) for r in answers()[1:6]]
-    together = (await asyncio.gather(*(desk.find(i) for i in (*others, inquiry))))[-1]
+    together = (await asyncio.gather(*(desk.find(i) for i in (*others, prompt))))[-1]
     assert together == alone
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from assay import EmbeddedJudge
-from assay.inquiries import Directness, Support, Usefulness
 from assay.judges.claim_rules import sentence_claims
 from assay.judges.embedded.judge import too_short
+from assay.prompts import Directness, Support, Usefulness
 from assay.records import Claim, Span
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "mini"
@@ -45,12 +45,12 @@ def text_of(row: dict[str, Any]) -> str:
 
 async def supported(judge: EmbeddedJudge, chosen: Sequence[dict[str, Any]]) -> np.ndarray:
     """The probability of the least supported claim of each row."""
-    inquiries = []
+    prompts = []
     for row in chosen:
         text = text_of(row)
         claims = sentence_claims(text) or (Claim(text=text, span=Span(0, len(text))),)
-        inquiries.append(Support(claims, tuple(row["contexts"])))
-    answers = await judge.answer(inquiries)
+        prompts.append(Support(claims, tuple(row["contexts"])))
+    answers = await judge.answer(prompts)
     return np.array([min(verdict.probability for verdict in answer.judgement) for answer in answers])
 
 

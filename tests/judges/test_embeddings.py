@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from assay.errors import Cause
-from assay.inquiries import Distance, Similarity
 from assay.judges.llm import embeddings
 from assay.judges.llm.openai import OpenAIJudge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.prompts import Distance, Similarity
 from tests._support.servers.openai_server import OpenAIServer, Say
 from tests.judges.conftest import ask
 
@@ -41,7 +41,7 @@ async def test_distances_are_of_the_vectors_that_similarity_takes(judge_at: Judg
     assert 0 < hamming <= 1
 
 
-async def test_inquiries_share_batches_of_distinct_texts(judge_at: JudgeAt, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_prompts_share_batches_of_distinct_texts(judge_at: JudgeAt, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "BATCH_TEXTS", 10)
     with OpenAIServer() as server:
         judge = judge_at(server, embedding_model="e")

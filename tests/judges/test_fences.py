@@ -9,17 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inquiries import Support, Usefulness
-from assay.inquiries.base import Prompt, PromptSection
-from assay.inquiries.schemas import TEXT, record
 from assay.judges import prompt_rendering as fences
+from assay.prompts import Support, Usefulness
+from assay.prompts.base import PromptContent, PromptSection
+from assay.prompts.schemas import TEXT, record
 from tests.judges.conftest import PASSAGES, claims
 
 CODE = re.compile(r"<data-([0-9a-f]{16}) ")
 
 
-def prompt(*texts: str, title: str = "PASSAGE P1") -> Prompt:
-    return Prompt(tuple(PromptSection(title, text) for text in texts), "Say what it says.", record(said=TEXT), 10)
+def prompt(*texts: str, title: str = "PASSAGE P1") -> PromptContent:
+    return PromptContent(
+        tuple(PromptSection(title, text) for text in texts), "Say what it says.", record(said=TEXT), 10
+    )
 
 
 def test_material_comes_first_and_the_schema_last_where_it_is_needed() -> None:
@@ -30,10 +32,10 @@ def test_material_comes_first_and_the_schema_last_where_it_is_needed() -> None:
     assert shown.startswith(hidden)
 
 
-def test_inquiries_on_the_same_passages_share_their_prefix() -> None:
+def test_prompts_on_the_same_passages_share_their_prefix() -> None:
     """So that the prefix caches of providers and servers serve."""
-    support = fences.render(Support(claims("It is long."), PASSAGES, "How long?").prompt(), show_schema=False)
-    useful = fences.render(Usefulness("How long?", PASSAGES, "330 m").prompt(), show_schema=False)
+    support = fences.render(Support(claims("It is long."), PASSAGES, "How long?").content(), show_schema=False)
+    useful = fences.render(Usefulness("How long?", PASSAGES, "330 m").content(), show_schema=False)
     shared = support.index("How long?")
     assert support[:shared] == useful[:shared]
     assert all(passage in support[:shared] for passage in PASSAGES)

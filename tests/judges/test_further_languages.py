@@ -9,13 +9,13 @@ import pytest
 
 from assay import evaluate
 from assay.errors import Cause
-from assay.inquiries import Claims, Directness, Support, Usefulness
 from assay.judges.cache import JudgementCache
 from assay.judges.claim_rules import sentence_claims
 from assay.judges.claim_rules.languages import LANGUAGES, states_something
 from assay.judges.embedded import further
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.metrics import METRICS
+from assay.prompts import Claims, Directness, Support, Usefulness
 from assay.records import Context, Sample
 
 ROWS = {
@@ -108,14 +108,14 @@ def test_without_it_the_row_says_what_brings_it(tmp_path, monkeypatch):
 
 def test_what_is_refused_says_what_is_read():
     judge = EmbeddedJudge()
-    for inquiry in (Claims, Support):
-        assert judge.cannot(inquiry, "de") is None
-        refusal = judge.cannot(inquiry, "pl")
+    for prompt in (Claims, Support):
+        assert judge.cannot(prompt, "de") is None
+        refusal = judge.cannot(prompt, "pl")
         assert refusal.cause is Cause.LANGUAGE
         assert "en, de, es, fr, it, pt" in refusal.message
         assert "brings it" not in refusal.message
-    for inquiry in (Usefulness, Directness):
-        assert judge.cannot(inquiry, "de").cause is Cause.LANGUAGE
+    for prompt in (Usefulness, Directness):
+        assert judge.cannot(prompt, "de").cause is Cause.LANGUAGE
 
 
 def test_what_is_offered_is_what_the_package_reads():

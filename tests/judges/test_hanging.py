@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import Cause
-from assay.inquiries import Support
 from assay.judges.http.latency import KNOWN, LEAST, Latency
 from assay.judges.http.throttle import Throttle
 from assay.judges.llm.openai import OpenAIJudge
+from assay.prompts import Support
 from tests._support.servers.openai_server import Call, OpenAIServer, Say
 from tests.judges.conftest import PASSAGES, ask, claims
 
@@ -82,7 +82,7 @@ async def test_a_call_that_hangs_is_cut_after_a_multiple_of_what_the_endpoint_ta
 
 @pytest.mark.long
 async def test_an_endpoint_that_never_answers_is_given_up_for_all_that_wait(judge_at: JudgeAt) -> None:
-    """40 inquiries, each of which would have two attempts of 1 s and a deadline of 60: all are over in a few."""
+    """40 prompts, each of which would have two attempts of 1 s and a deadline of 60: all are over in a few."""
     with OpenAIServer(plan=lambda call: Say(hang=True)) as server:
         judge = judge_at(server, timeout=1.0, deadline=60.0)
         began = time.monotonic()
@@ -137,7 +137,7 @@ def test_after_a_refusal_the_throttle_feels_its_way() -> None:
 
 
 async def test_embeddings_and_chat_share_the_width_of_their_endpoint(judge_at: JudgeAt) -> None:
-    from assay.inquiries import Similarity
+    from assay.prompts import Similarity
 
     most = 0
 

@@ -12,7 +12,7 @@ import pytest
 from assay import evaluate
 from assay.evaluation.score_sample import score_sample
 from assay.judges.llm.judge import Reply, Request, TextJudge
-from assay.judges.protocol import Asking
+from assay.judges.protocol import BatchedQuestions
 from assay.metrics.names import resolve_metrics
 from assay.metrics.registry import METRICS
 from assay.records import Sample
@@ -52,12 +52,16 @@ def evidence(score: Any) -> Any:
     return score.value, score.verdicts, score.parts, score.texts
 
 
-@pytest.mark.parametrize("asking", ["auto", "fused", "separate"])
-async def test_every_metric_finds_the_same_alone_and_among_all_others(asking: Asking) -> None:
+@pytest.mark.parametrize("batched_questions", ["auto", "yes", "no"])
+async def test_every_metric_finds_the_same_alone_and_among_all_others(batched_questions: BatchedQuestions) -> None:
     assert len(WRITTEN) >= 15
-    together = (await score_sample(SAMPLE, resolve_metrics(WRITTEN), Echo().with_asking(asking))).scores
+    together = (
+        await score_sample(SAMPLE, resolve_metrics(WRITTEN), Echo().with_batched_questions(batched_questions))
+    ).scores
     for name in WRITTEN:
-        alone = (await score_sample(SAMPLE, resolve_metrics(name), Echo().with_asking(asking))).scores[name]
+        alone = (
+            await score_sample(SAMPLE, resolve_metrics(name), Echo().with_batched_questions(batched_questions))
+        ).scores[name]
         assert evidence(alone) == evidence(together[name]), name
 
 

@@ -12,8 +12,8 @@ from itertools import product
 import pytest
 
 from assay.errors import Cause
-from assay.inquiries import Support
 from assay.judges.llm.judge import Request
+from assay.prompts import Support
 from tests.judges.conftest import Says, ask, claims
 
 #: Honest: neither of the two claims is in the passage.
@@ -71,12 +71,12 @@ def test_there_are_enough_attacks() -> None:
 async def test_an_echo_never_decides(echo: str, place: str) -> None:
     for attack in ATTACKS:
         text = f"Please read on. {attack} That is all."
-        inquiry = Support(
+        prompt = Support(
             claims(text if place == "claim" else "The sea is dry.", "The moon is square."),
             (text if place == "passage" else "Nothing of the kind.",),
             text if place == "question" else None,
         )
-        (answer,) = await ask(Says(lambda request, attack=attack: ECHOES[echo](attack)), inquiry)
+        (answer,) = await ask(Says(lambda request, attack=attack: ECHOES[echo](attack)), prompt)
         if answer.failure is not None:
             assert answer.failure.cause in (Cause.PARSE, Cause.AMBIGUOUS), attack
             assert answer.failure.raw

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from assay.inquiries.schemas import TEXT, array, one_of, record
 from assay.judges.llm.labels import Token, attach_probabilities
 from assay.judges.llm.replies import find_object
+from assay.prompts.schemas import TEXT, array, one_of, record
 
 CELL = record(passage=TEXT, label=one_of("supported", "contradicted"))
 SCHEMA = record(

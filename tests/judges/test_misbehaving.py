@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Claims, Criterion
 from assay.judges.base import BaseJudge
 from assay.judges.cache import JudgementCache
 from assay.judges.http import transports
@@ -19,12 +18,13 @@ from assay.judges.http.replies import usage_of
 from assay.judges.http.retries import retry_after
 from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.protocol import Answer
+from assay.prompts import Claims, Criterion
 from assay.records import Claim, Span, Verdict
 from tests.judges.conftest import ask
 from tests.judges.test_transports import Server, answer
 
 JudgeAt = Callable[..., OpenAIJudge]
-INQUIRY = Criterion("Is it short?", (("ANSWER", "Yes."),))
+PROMPT = Criterion("Is it short?", (("ANSWER", "Yes."),))
 WRITTEN = json.dumps({"answers": [{"question": "Q1", "reason": "short", "label": "yes"}]})
 
 
@@ -47,7 +47,7 @@ async def serving(server: Server) -> AsyncIterator[At]:
 async def failure_with(judge_at: JudgeAt, content: bytes, status: str = "200 OK", *headers: str) -> JudgeFailure:
     async with serving(Server(answer(content, status, *headers))) as at:
         judge = judge_at(at, max_attempts=1)
-        (said,) = await ask(judge, INQUIRY)
+        (said,) = await ask(judge, PROMPT)
         await judge.release()
     assert said.failure is not None
     return said.failure
@@ -81,7 +81,7 @@ async def test_probabilities_that_are_none_cost_the_probabilities_and_not_the_re
     reply = {"choices": [{"message": {"content": WRITTEN}, "logprobs": logprobs, "finish_reason": "stop"}]}
     async with serving(Server(answer(json.dumps(reply).encode()))) as at:
         judge = judge_at(at, max_attempts=1, logprobs=True)
-        (said,) = await ask(judge, INQUIRY)
+        (said,) = await ask(judge, PROMPT)
         await judge.release()
     assert said.failure is None
     assert (said.judgement.label, said.judgement.probability) == ("yes", None)
@@ -108,8 +108,8 @@ async def test_a_count_without_end_costs_no_reply(judge_at: JudgeAt) -> None:
     infinite = json.dumps(reply).replace('"x": 1', '"prompt_tokens": Infinity, "prompt_tokens_details": [1]')
     async with serving(Server(answer(infinite.encode()))) as at:
         judge = judge_at(at, tokens_per_minute=10**6)
-        first = await ask(judge, INQUIRY)
-        second = await ask(judge, INQUIRY)
+        first = await ask(judge, PROMPT)
+        second = await ask(judge, PROMPT)
         await judge.release()
     assert [said.judgement.label for said in (*first, *second)] == ["yes", "yes"]
 
@@ -128,7 +128,7 @@ async def test_a_year_that_one_call_is_to_wait_holds_up_no_other(after: str, jud
     async with serving(server) as at:
         judge = judge_at(at)
         async with asyncio.timeout(10):
-            said = [(await ask(judge, INQUIRY))[0] for _ in range(3)]
+            said = [(await ask(judge, PROMPT))[0] for _ in range(3)]
         await judge.release()
     assert [one.failure and one.failure.cause for one in said] == [Cause.RATE_LIMITED] * 3
     assert len(server.seen) == 3  # each asks once: a quota that is used up is no rate
@@ -149,7 +149,7 @@ class Answers(BaseJudge):
     def __init__(self, *said: Any) -> None:
         self.said = said
 
-    async def answer(self, inquiries: Any) -> Any:
+    async def answer(self, prompts: Any) -> Any:
         return self.said
 
 
@@ -166,7 +166,7 @@ async def test_what_is_no_answer_fails_alone_and_by_name(wrong: Any, named: str)
     verdict = Verdict(label="yes")
     cache = JudgementCache(Answers(Answer(judgement=verdict), wrong))
     other = Criterion("Is it long?", (("ANSWER", "Yes."),))
-    good, bad = await asyncio.gather(cache.find(INQUIRY), cache.find(other), return_exceptions=True)
+    good, bad = await asyncio.gather(cache.find(PROMPT), cache.find(other), return_exceptions=True)
     assert good == verdict
     assert isinstance(bad, JudgeFailure)
     assert (bad.cause, bad.message) == (Cause.BUG, f"the judge answered criterion with {named}")
@@ -176,7 +176,7 @@ async def test_a_judge_that_returns_nothing_at_all_is_a_failure() -> None:
     judge = Answers()
     judge.said = None  # type: ignore[assignment]
     with pytest.raises(JudgeFailure) as caught:
-        await JudgementCache(judge).find(INQUIRY)
+        await JudgementCache(judge).find(PROMPT)
     assert caught.value.cause is Cause.BUG
 
 
@@ -196,7 +196,7 @@ async def test_a_reply_that_drips_is_given_up_when_an_attempt_is_over(judge_at: 
     serve = await asyncio.start_server(drip, "127.0.0.1", 0)
     judge = judge_at(At(serve.sockets[0].getsockname()[1]), max_attempts=2, timeout=0.5)
     async with asyncio.timeout(5):
-        (said,) = await ask(judge, INQUIRY)
+        (said,) = await ask(judge, PROMPT)
     await judge.release()
     serve.close()
     assert said.failure is not None

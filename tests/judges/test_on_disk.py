@@ -168,7 +168,7 @@ def test_what_it_cannot_say(tmp_path: Path) -> None:
 
 
 def judge_support() -> Any:
-    from assay.inquiries import Support
+    from assay.prompts import Support
 
     return Support
 

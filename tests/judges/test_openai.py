@@ -14,7 +14,11 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import (
+from assay.judges.cache import JudgementCache
+from assay.judges.http.throttle import Throttle, shared_throttle
+from assay.judges.llm.openai import OpenAIJudge
+from assay.judges.resolve import resolve_judge
+from assay.prompts import (
     BackQuestions,
     Claims,
     Classification,
@@ -28,10 +32,6 @@ from assay.inquiries import (
     Support,
     Usefulness,
 )
-from assay.judges.cache import JudgementCache
-from assay.judges.http.throttle import Throttle, shared_throttle
-from assay.judges.llm.openai import OpenAIJudge
-from assay.judges.named import resolve_judge
 from assay.records import Usage
 from tests._support.servers.openai_server import Behaviour, Call, Faults, OpenAIServer, Say
 from tests.judges.conftest import PASSAGES, ask, claims
@@ -51,8 +51,8 @@ def support(n: int = 0) -> Support:
     return Support(claims("The bridge opened in 1889."), PASSAGES, f"Question {n}?")
 
 
-async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
-    inquiries: list[Any] = [
+async def test_every_prompt_is_answered(judge_at: JudgeAt) -> None:
+    prompts: list[Any] = [
         Claims(ANSWER, QUESTION),
         support(),
         Usefulness(QUESTION, PASSAGES, REFERENCE),
@@ -69,8 +69,8 @@ async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
         ),
     ]
     with OpenAIServer() as server:
-        answers = await ask(judge_at(server, embedding_model="e", logprobs=True), *inquiries)
-    assert [answer.failure for answer in answers] == [None] * len(inquiries)
+        answers = await ask(judge_at(server, embedding_model="e", logprobs=True), *prompts)
+    assert [answer.failure for answer in answers] == [None] * len(prompts)
     found = [answer.judgement for answer in answers]
     assert [claim.text for claim in found[0]] == ANSWER.replace(". ", ".|").split("|")
     assert found[1][0].label == "supported"
@@ -87,8 +87,8 @@ async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
     assert found[8][1] == 1.0
     assert (found[9].label, found[9].probability) == ("direct", pytest.approx(0.8 / 0.95))
     assert [quote.text for quote in found[9].evidence] == ["The bridge opened in 1889."]
-    for inquiry, judgement in zip(inquiries, found, strict=True):
-        assert type(inquiry).load(type(inquiry).dump(judgement)) == judgement
+    for prompt, judgement in zip(prompts, found, strict=True):
+        assert type(prompt).load(type(prompt).dump(judgement)) == judgement
 
 
 async def test_the_five_usual_metrics_take_eight_calls(judge_at: JudgeAt) -> None:
@@ -176,7 +176,7 @@ async def test_a_mixture_of_faults_scores_what_can_be_scored(judge_at: JudgeAt) 
 
 
 @pytest.mark.long
-async def test_calls_that_never_end_cost_their_own_inquiry_only(judge_at: JudgeAt) -> None:
+async def test_calls_that_never_end_cost_their_own_prompt_only(judge_at: JudgeAt) -> None:
     def three_hang(call: Call) -> Say | None:
         return Say(hang=True) if any(f"Question {n}?" in call.reading.user for n in (3, 30, 60)) else None  # type: ignore[union-attr]
 
@@ -194,7 +194,7 @@ async def test_calls_that_never_end_cost_their_own_inquiry_only(judge_at: JudgeA
 
 
 async def test_a_strict_rate_loses_nothing(judge_at: JudgeAt) -> None:
-    """3 calls a period, then 60: every inquiry is answered, and refusals stop once the pace is found."""
+    """3 calls a period, then 60: every prompt is answered, and refusals stop once the pace is found."""
     behaviour = Behaviour(allowed=3, period=0.4)
     with OpenAIServer(behaviour) as server:
         first = asyncio.create_task(ask(judge_at(server), *(support(n) for n in range(40))))

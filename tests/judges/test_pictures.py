@@ -1,4 +1,4 @@
-"""Pictures in inquiries: what is sent, by whom it is seen, and what addresses hold."""
+"""Pictures in prompts: what is sent, by whom it is seen, and what addresses hold."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Criterion, Inquiry, Question, Support, Usefulness
 from assay.judges.base import BaseJudge
 from assay.judges.cache import JudgementCache
 from assay.judges.cascade.judge import CascadeJudge
 from assay.judges.llm.openai import OpenAIJudge, estimate_tokens
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.judges.splitting import PICTURE_TOKENS
+from assay.prompts import Criterion, JudgePrompt, Question, Support, Usefulness
 from assay.records import Claim, Span
 from assay.records.images import Image, load
 from tests._support.servers import sight
@@ -36,10 +36,10 @@ def support(*shown: tuple[str, Image]) -> Support:
     return Support((CLAIM,), ("The river is long.", "[picture]"), "When?", images=shown)
 
 
-def find(judge: BaseJudge, inquiry: Inquiry[Any]) -> Any:
+def find(judge: BaseJudge, prompt: JudgePrompt[Any]) -> Any:
     async def asked() -> Any:
         try:
-            return await JudgementCache(judge).find(inquiry)
+            return await JudgementCache(judge).find(prompt)
         finally:
             await judge.release()
 
@@ -142,7 +142,7 @@ def test_addresses_hold_the_bytes_and_not_where_they_were(tmp_path: Path) -> Non
     assert support(("PASSAGE P1", picture())).key("j") not in keys
 
 
-def test_inquiries_without_pictures_keep_their_addresses() -> None:
+def test_prompts_without_pictures_keep_their_addresses() -> None:
     assert "images" not in repr(support(("PASSAGE P2", picture())))
     assert Question("Is it so?", {"ANSWER": "x"}).key("j") == Question("Is it so?", {"ANSWER": "x"}, images=()).key("j")
 
@@ -164,7 +164,7 @@ def test_a_part_of_the_passages_keeps_their_pictures() -> None:
 
 
 def test_a_picture_takes_room_in_the_window_and_in_the_estimate() -> None:
-    plain, shown = support().asked, support(("PASSAGE P2", picture())).asked
+    plain, shown = support().full_content, support(("PASSAGE P2", picture())).full_content
     assert plain is not None
     assert shown is not None
     assert estimate_tokens(shown) == estimate_tokens(plain) + PICTURE_TOKENS

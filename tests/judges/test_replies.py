@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import AmbiguousReply, InvalidReply
-from assay.inquiries.schemas import TEXT, array, one_of, record
 from assay.judges.llm.replies import find_object, is_copied
+from assay.prompts.schemas import TEXT, array, one_of, record
 
 SCHEMA = record(verdicts=array(record(claim=TEXT, reason=TEXT, label=one_of("supported", "not_mentioned"))))
 

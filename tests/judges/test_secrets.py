@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError, JudgeFailure
-from assay.inquiries import Similarity, Support
 from assay.judges.llm.openai import OpenAIJudge
+from assay.prompts import Similarity, Support
 from tests._support.servers.openai_server import Call, OpenAIServer, Say
 from tests.judges.conftest import PASSAGES, ask, claims
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.judges.claim_rules import refuses, sentence_claims, states_something
-from assay.metrics.shared_inquiries import not_judged
+from assay.metrics.shared_prompts import not_judged
 from assay.text import split_sentences
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import EmbeddedJudge
-from assay.inquiries import Support
 from assay.judges.pairwise_support import claim_texts, unsupported_in
+from assay.prompts import Support
 from assay.records import Claim, Span
 
 TEXT = "The tower was closed in 1889, two years after it was built. It was built in 1887 by a company from Lyon."

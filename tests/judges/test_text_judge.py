@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import pytest
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import BackQuestions, Claims, Entities, Inquiry, Support, Usefulness, UsefulSentences
-from assay.inquiries.base import MOST_ITEMS, Prompt, PromptSection
-from assay.inquiries.schemas import TEXT, record
 from assay.judges.llm.judge import Reply, Request
+from assay.prompts import BackQuestions, Claims, Entities, JudgePrompt, Support, Usefulness, UsefulSentences
+from assay.prompts.base import MOST_ITEMS, PromptContent, PromptSection
+from assay.prompts.schemas import TEXT, record
 from assay.records import Usage
 from tests._support.servers import brain
 from tests.judges.conftest import PASSAGES, Says, ask, claims
@@ -31,7 +31,7 @@ def causes(answers: Sequence[Any]) -> list[str | None]:
     return [answer.failure.cause if answer.failure else None for answer in answers]
 
 
-async def test_no_inquiry_is_read_in_view_of_another() -> None:
+async def test_no_prompt_is_read_in_view_of_another() -> None:
     """Equal passages, equal question: each still has a request of its own, and its cost with it."""
     judge = Says(honest)
     answers = await ask(
@@ -57,7 +57,7 @@ async def test_requests_stay_within_what_a_model_can_count() -> None:
     sentences = " ".join(f"Fact {n}." for n in range(300))
     (answer,) = await ask(judge, UsefulSentences.of("Fact?", (sentences,)))
     assert len(answer.judgement) == 300
-    last = judge.requests[-1].prompt.material[-1].text
+    last = judge.requests[-1].content.material[-1].text
     assert len(last.splitlines()) <= UsefulSentences.most_items
 
 
@@ -137,7 +137,7 @@ async def test_an_unusable_reply_is_asked_for_again_with_the_reason() -> None:
 
 
 async def test_unusable_three_times_is_given_up_with_the_reply() -> None:
-    judge = Says(lambda request: "no idea" if "BBB" in str(request.prompt.material) else honest(request))
+    judge = Says(lambda request: "no idea" if "BBB" in str(request.content.material) else honest(request))
     good, bad = await ask(judge, Support(claims("Cats sleep."), PASSAGES), Support(claims("BBB."), PASSAGES))
     assert good.judgement[0].label == "supported"
     assert (bad.failure.cause, bad.failure.raw) == (Cause.PARSE, "no idea")
@@ -155,9 +155,9 @@ async def test_contradicting_answers_are_ambiguous_and_not_asked_again() -> None
 
 async def test_one_failing_group_leaves_the_others_alone() -> None:
     def refuse_questions(request: Request) -> Any:
-        if "noncommittal" in str(request.prompt.schema):
+        if "noncommittal" in str(request.content.schema):
             return JudgeFailure(Cause.REFUSED, "no", raw="I will not")
-        return ValueError("broken client") if "entities" in str(request.prompt.schema) else honest(request)
+        return ValueError("broken client") if "entities" in str(request.content.schema) else honest(request)
 
     answers = await ask(Says(refuse_questions), BackQuestions("A."), Entities(("B",)), Usefulness("Cats?", PASSAGES))
     assert causes(answers) == [Cause.REFUSED, Cause.BUG, None]
@@ -210,23 +210,23 @@ async def test_cancelling_cancels_the_calls() -> None:
 
 
 @dataclass(frozen=True)
-class Greeting(Inquiry[str]):
-    """An inquiry of a user's own."""
+class Greeting(JudgePrompt[str]):
+    """A prompt of a user's own."""
 
     name: ClassVar[str] = "greeting"
     judgement: ClassVar[Any] = str
 
     who: str
 
-    def prompt(self) -> Prompt:
-        return Prompt((PromptSection("WHO", self.who),), "Greet.", record(greeting=TEXT), 20)
+    def content(self) -> PromptContent:
+        return PromptContent((PromptSection("WHO", self.who),), "Greet.", record(greeting=TEXT), 20)
 
     def read(self, reply: Mapping[str, Any]) -> str:
         return str(reply["greeting"])
 
 
-async def test_inquiries_of_ones_own_are_answered() -> None:
-    judge = Says(lambda request: json.dumps({"greeting": f"Hello, {request.prompt.material[0].text}"}))
+async def test_prompts_of_ones_own_are_answered() -> None:
+    judge = Says(lambda request: json.dumps({"greeting": f"Hello, {request.content.material[0].text}"}))
     answers = await ask(judge, Greeting("Ann"), Greeting("Bob"))
     assert [answer.judgement for answer in answers] == ["Hello, Ann", "Hello, Bob"]
     assert await judge.find(Greeting("Cy")) == "Hello, Cy"

@@ -1,7 +1,7 @@
 """Processes for the tests to start and kill: an application that submits, a worker that scores.
 
-python -m tests.live.apps app SPOOL LOG FIRST COUNT
-python -m tests.live.apps worker SPOOL SCORES [key=value ...]
+python -m tests.live.apps app QUEUE LOG FIRST COUNT
+python -m tests.live.apps worker QUEUE SCORES [key=value ...]
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.judges.protocol import Judge
-from assay.judges.scripted import ScriptedJudge
-from assay.live import Budget, Spool, Worker
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.live import Budget, SampleQueue, Worker
 from assay.metrics.base import Metric
 from assay.records import Context, Sample, Score
 from assay.sinks import JsonlSink
@@ -42,9 +42,9 @@ def sample(id: str, answer: str = "An answer.") -> Sample:
     return Sample(question="q", answer=answer, contexts=(Context(text="A passage."),), id=id)
 
 
-def app(spool: str, log: str, first: str, count: str) -> None:
+def app(queue: str, log: str, first: str, count: str) -> None:
     """Submit samples `first` and on, each written to `log` before; then wait to be killed."""
-    target = Spool(spool)
+    target = SampleQueue(queue)
     written = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     for n in range(int(first), int(first) + int(count)):
         os.write(written, f"{n}\n".encode())
@@ -56,7 +56,7 @@ def app(spool: str, log: str, first: str, count: str) -> None:
     time.sleep(3600)
 
 
-def worker(spool: str, scores: str, *options: str) -> None:
+def worker(queue: str, scores: str, *options: str) -> None:
     """Score until killed."""
     given: dict[str, Any] = dict(option.split("=", 1) for option in options)
     lease = float(given.get("lease", 1.0))
@@ -71,7 +71,7 @@ def worker(spool: str, scores: str, *options: str) -> None:
         budget = Budget(calls_per_day=int(given["calls"]))
     print("ready", flush=True)
     Worker(
-        spool, metrics, judge, sinks=[JsonlSink(scores)], lease=lease, max_attempts=int(given.get("max_attempts", 50)),
+        queue, metrics, judge, sinks=[JsonlSink(scores)], lease=lease, max_attempts=int(given.get("max_attempts", 50)),
         concurrency=int(given.get("concurrency", 4)), budget=budget, deadline=20, when_spent=given.get("when", "wait"),
     ).run(until_empty)  # fmt: skip
 

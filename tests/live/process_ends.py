@@ -2,8 +2,8 @@
 
 python -m tests.live.process_ends KIND STATE FOLDER WAY...
 
-KIND is "spool" or "live". STATE is "warm" (the parent has scored or written before) or "cold". For each way it prints a
-line of JSON: how many samples the children submitted, and how many of them are in the spool or in the JSONL file.
+KIND is "queue" or "live". STATE is "warm" (the parent has scored or written before) or "cold". For each way it prints a
+line of JSON: how many samples the children submitted, and how many of them are in the queue or in the JSONL file.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
 
-from assay.judges.scripted import ScriptedJudge
-from assay.live import LiveScorer, Spool
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.live import LiveScorer, SampleQueue
 from assay.live.base import BaseIntake
 from assay.records import Context, Sample
 from assay.sinks import JsonlSink
@@ -40,15 +40,15 @@ class Place:
     folder: Path
 
     def open(self) -> BaseIntake:
-        if self.kind == "spool":
-            return Spool(self.folder / "spool")
+        if self.kind == "queue":
+            return SampleQueue(self.folder / "queue")
         judge = ScriptedJudge(support=lambda claim, passage: "supported", name="scripted")
         return LiveScorer("faithfulness", judge, sinks=[JsonlSink(self.folder / "scores.jsonl")])
 
     def ids(self) -> list[str]:
         """The ids of the samples that were kept."""
-        if self.kind == "spool":
-            return [key for (key,) in Spool(self.folder / "spool")._file.rows("SELECT key FROM samples")]
+        if self.kind == "queue":
+            return [key for (key,) in SampleQueue(self.folder / "queue")._file.rows("SELECT key FROM samples")]
         path = self.folder / "scores.jsonl"
         lines = path.read_text().splitlines() if path.exists() else []
         return [json.loads(line)["sample"]["id"] for line in lines]

@@ -14,7 +14,6 @@ import pytest
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation.evaluate import evaluate
-from assay.inquiries.base import Inquiry
 from assay.judges.base import BaseJudge
 from assay.judges.budget.budget import is_final
 from assay.judges.budget.sqlite_ledger import FileLedger
@@ -22,8 +21,9 @@ from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
-from assay.live import Budget, LiveScorer, Prices, Spool
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.live import Budget, LiveScorer, Prices, SampleQueue
+from assay.prompts.base import JudgePrompt
 from assay.records import Context, Sample, ScoreError, Usage
 from tests._support.servers.openai_server import Faults, OpenAIServer
 
@@ -78,11 +78,11 @@ def test_fifty_at_once_with_faults_and_retries_stay_within_the_calls() -> None:
 @pytest.mark.long
 def test_three_worker_processes_share_one_budget(tmp_path: Path) -> None:
     with OpenAIServer(faults=Faults(seed=5, repeat=1, error_500=0.3), retry_after=0.01) as server:
-        spool = Spool(tmp_path / "spool")
+        queue = SampleQueue(tmp_path / "queue")
         for n in range(40):
-            spool.submit(sample(n))
-        spool.close()
-        command = [sys.executable, "-m", "tests.live.apps", "worker", str(tmp_path / "spool")]
+            queue.submit(sample(n))
+        queue.close()
+        command = [sys.executable, "-m", "tests.live.apps", "worker", str(tmp_path / "queue")]
         options = [f"base_url={server.base_url}", "calls=45", "concurrency=8", "until_empty=1"]
         workers = [
             subprocess.Popen([*command, str(tmp_path / f"{n}.jsonl"), *options], stdout=subprocess.DEVNULL)
@@ -90,9 +90,9 @@ def test_three_worker_processes_share_one_budget(tmp_path: Path) -> None:
         ]
         assert [worker.wait(100) for worker in workers] == [0, 0, 0]
         assert len(server.calls) == 45
-        report = spool.report()
+        report = queue.report()
         assert report.scored > 0
-        # what finds no room stays in the spool: no sample is lost to the budget
+        # what finds no room stays in the queue: no sample is lost to the budget
         assert report.waiting == 40 - report.scored
         assert (report.no_value, report.in_work) == (0, 0)
 
@@ -199,7 +199,7 @@ def test_judges_that_cost_nothing_are_not_counted() -> None:
 class Unknown(BaseJudge):
     fingerprint = "unknown"
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         raise AssertionError("never asked")
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from assay.live.handlers.captured import Captured
+from assay.live.handlers.exchanges import Captured
 from assay.records import Sample
 
 SAMPLE = Sample(question="Why?", contexts=None, answer="Because.")

@@ -1,4 +1,4 @@
-"""The switches of operators: on and off, rate, judge, spool; arguments in the code win, mistakes are named."""
+"""The switches of operators: on and off, rate, judge, queue; arguments in the code win, mistakes are named."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
-from assay.live import LiveScorer, Spool, open_intake
-from assay.live.disabled import DisabledIntake
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.live import LiveScorer, SampleQueue, open_intake
+from assay.live.disabled_intake import DisabledIntake
 from assay.live.intake import is_off
 from assay.records import Context, Sample
 
@@ -89,22 +89,22 @@ def test_a_bad_value_is_an_error_that_names_the_variable(
         open_intake(None, None, None, {})
 
 
-def test_a_spool_takes_the_place_of_scoring(
+def test_a_queue_takes_the_place_of_scoring(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("ASSAY_SPOOL", str(tmp_path / "spool"))
+    monkeypatch.setenv("ASSAY_QUEUE", str(tmp_path / "queue"))
     monkeypatch.setenv("ASSAY_SAMPLING", "0")
-    spool: Any = open_intake(None, None, None, {})
-    assert isinstance(spool, Spool)
-    assert spool.path == tmp_path / "spool"
-    assert spool.submit(SAMPLE)
-    assert spool.flush(10)
-    assert spool.health().sampled_out == 1
-    spool.close()
+    queue: Any = open_intake(None, None, None, {})
+    assert isinstance(queue, SampleQueue)
+    assert queue.path == tmp_path / "queue"
+    assert queue.submit(SAMPLE)
+    assert queue.flush(10)
+    assert queue.health().sampled_out == 1
+    queue.close()
     with caplog.at_level(logging.WARNING, logger="assay"):
         scorer = open_intake("faithfulness", ScriptedJudge(), None, {})
     assert isinstance(scorer, LiveScorer)  # the code says how to score
-    assert "ASSAY_SPOOL is not used" in caplog.text
+    assert "ASSAY_QUEUE is not used" in caplog.text
 
 
 def test_an_intake_that_takes_nothing_is_an_intake() -> None:

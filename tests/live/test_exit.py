@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import asyncio, sys, time
 from assay.judges.base import BaseJudge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
 from assay.records import Context, Sample
 
@@ -20,7 +20,7 @@ kind, number = sys.argv[1], int(sys.argv[2])
 class Hangs(BaseJudge):
     fingerprint, budgeted = "hangs", True
 
-    async def answer(self, inquiries):
+    async def answer(self, prompts):
         if kind == "awaits":
             await asyncio.sleep(600)
         if kind == "blocks":
@@ -66,13 +66,18 @@ def seconds_to_exit(kind: str, number: int) -> float:
     return ended - float(done.stdout)
 
 
+@pytest.fixture(scope="module")
+def plain() -> float:
+    """What the end takes where nothing is to be waited for."""
+    return min(seconds_to_exit("nothing", 6) for _ in range(2))
+
+
 KINDS = ("awaits", "blocks", "calls a thread", "will not be cancelled", "sink", "does not release", "loads")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_end_takes_two_seconds_at_most_with_any_number_of_scorers(kind: str) -> None:
-    plain = min(seconds_to_exit("nothing", 6) for _ in range(2))
-    for number in (1, 3, 6):
+def test_the_end_takes_two_seconds_at_most_with_any_number_of_scorers(kind: str, plain: float) -> None:
+    for number in (1, 6):
         # a busy machine adds to both: half a second is allowed for that
         assert seconds_to_exit(kind, number) - plain < 2.5, number

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.judges.scripted import ScriptedJudge
-from assay.live import LiveScorer, Sampling, SamplingRule, Spool
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.live import LiveScorer, SampleQueue, Sampling, SamplingRule
 from assay.live.feedback import FeedbackSampler
 from assay.sinks import MemorySink
 from tests.live.apps import Probe, sample
@@ -64,31 +64,33 @@ def test_feedback_meets_a_sample_that_still_waits_and_is_late_for_others() -> No
     assert live.close().feedback == {"attached": 1, "late": 1, "refused": 2, "waiting": 1}
 
 
-def test_feedback_reaches_samples_in_every_place_of_a_spool(tmp_path: Path) -> None:
-    spool = Spool(tmp_path, sampling=Sampling(0.0, rules=(*UNHAPPY.rules, SamplingRule(name="all", tags=["all"]))))
+def test_feedback_reaches_samples_in_every_place_of_a_queue(tmp_path: Path) -> None:
+    queue = SampleQueue(
+        tmp_path, sampling=Sampling(0.0, rules=(*UNHAPPY.rules, SamplingRule(name="all", tags=["all"])))
+    )
     from dataclasses import replace
 
     taken = replace(sample("waits in the file"), metadata={"tags": ["all"]})
-    spool.submit(taken)
-    spool.submit(sample("left out"))
-    assert spool.flush(10)
-    spool.feedback("waits in the file", 1)
-    spool.feedback("left out", 0)
-    spool.feedback("comes later", 0)
-    spool.submit(sample("comes later"))
-    assert spool.flush(10)
+    queue.submit(taken)
+    queue.submit(sample("left out"))
+    assert queue.flush(10)
+    queue.feedback("waits in the file", 1)
+    queue.feedback("left out", 0)
+    queue.feedback("comes later", 0)
+    queue.submit(sample("comes later"))
+    assert queue.flush(10)
     from assay.live import Worker
 
     sink = MemorySink()
-    Worker(spool, [Probe()], ScriptedJudge(), sinks=[sink]).run(until_empty=True)
+    Worker(queue, [Probe()], ScriptedJudge(), sinks=[sink]).run(until_empty=True)
     assert {s.sample.id: s.sample.metadata["feedback"]["value"] for s in sink.written} == {
         "waits in the file": 1, "left out": 0, "comes later": 0
     }  # fmt: skip
-    spool.feedback("left out", 1)
-    assert spool.flush(10)
-    health = spool.close()
+    queue.feedback("left out", 1)
+    assert queue.flush(10)
+    health = queue.close()
     assert health.feedback == {"attached": 2, "brought_in": 1, "late": 1}
-    report = spool.report()
+    report = queue.report()
     assert (report.submitted, report.appended, report.sampled_out, report.unwritten) == (3, 3, 0, 0)
 
 
@@ -164,9 +166,9 @@ def test_the_queue_is_bounded_by_bytes() -> None:
     live.close()
 
 
-@pytest.mark.parametrize("kind", ["live", "spool"])
+@pytest.mark.parametrize("kind", ["live", "queue"])
 def test_after_close_feedback_is_refused(kind: str, tmp_path: Path) -> None:
-    intake: Any = LiveScorer([Probe()], ScriptedJudge()) if kind == "live" else Spool(tmp_path)
+    intake: Any = LiveScorer([Probe()], ScriptedJudge()) if kind == "live" else SampleQueue(tmp_path)
     intake.close()
     assert not intake.feedback("a", 1)
     assert intake.health().feedback == {"refused": 1}

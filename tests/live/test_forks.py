@@ -15,7 +15,7 @@ import pytest
 
 from assay._util.forks import FORK_LOCK, ForkLock, own_lock
 from assay._util.threads import BackgroundWorker
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
 from assay.records import type_adapter
 from assay.sinks import JsonlSink
@@ -28,14 +28,14 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 HARMLESS = {
     "src/assay/testing/captures.py": "a check that a test calls",
     "src/assay/live/mailbox.py": "its owner makes another mailbox",
-    "src/assay/live/spool/leases.py": "of a worker process",
-    "src/assay/live/spool/outbox.py": "of a worker process",
-    "src/assay/live/spool/worker.py": "of a worker process",
+    "src/assay/live/queue/leases.py": "of a worker process",
+    "src/assay/live/queue/outbox.py": "of a worker process",
+    "src/assay/live/queue/worker.py": "of a worker process",
     "src/assay/evaluation/sharded/workers.py": "of a worker process, which it ends with its driver",
     "src/assay/_util/sync.py": "of one call, whose caller waits for it",
     "src/assay/sinks/writing.py": "of one evaluation, whose loop does not survive a fork either",
     "src/assay/_util/forks.py": "the module that makes them anew",
-    "src/assay/live/handlers/captured.py": "of one exchange, which a child does not take over; waited for with a limit",
+    "src/assay/live/handlers/exchanges.py": "of one exchange, which a child does not take over; its wait has a limit",
     "src/assay/live/handlers/base.py": "a thread for one call, whose caller waits for it",
     "src/assay/judges/llm/framework.py": "a thread for one call; it holds nothing",
     "integrations/embedded/src/assay_embedded/graphs.py": "threads for one reading, which a fork waits for",

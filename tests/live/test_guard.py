@@ -26,7 +26,7 @@ from assay.errors import Cause, InputError
 from assay.judges.base import BaseJudge
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.protocol import Answer, Judge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live.guards import Guard, GuardBlocked, GuardDecision, guard
 from assay.live.guards.verdict import misses, outcome_of
 from assay.metrics.base import Metric
@@ -51,7 +51,7 @@ class Misbehaving(BaseJudge):
         self.act = act
         self.cancelled = threading.Event()
 
-    async def answer(self, inquiries: Sequence[Any]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[Any]) -> Sequence[Answer]:
         try:
             result = self.act()
             if asyncio.iscoroutine(result):
@@ -59,7 +59,7 @@ class Misbehaving(BaseJudge):
         except asyncio.CancelledError:
             self.cancelled.set()
             raise
-        return await ScriptedJudge(support=lambda claim, passage: "supported").answer(inquiries)
+        return await ScriptedJudge(support=lambda claim, passage: "supported").answer(prompts)
 
 
 @dataclass(frozen=True)

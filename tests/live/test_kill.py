@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.live import Spool, SpoolReport
-from assay.live.spool.file import SpoolFile
+from assay.live import QueueReport, SampleQueue
+from assay.live.queue.queue_file import QueueFile
 from assay.sinks import read_jsonl
 from tests.live.apps import app, worker
 
@@ -58,17 +58,17 @@ def log_of(path: Path) -> list[str]:
     return path.read_text().split() if path.exists() else []
 
 
-def drained(spool: Path, scores: Path) -> SpoolReport:
+def drained(queue: Path, scores: Path) -> QueueReport:
     """What a last worker leaves, which is not killed."""
-    with process(worker, spool, scores, "lease=1", "until_empty=1", "concurrency=16") as last:
+    with process(worker, queue, scores, "lease=1", "until_empty=1", "concurrency=16") as last:
         last.join(120)
         assert last.exitcode == 0
-    return Spool(spool).report()
+    return SampleQueue(queue).report()
 
 
-def check(spool: Path, scores: list[Path], report: SpoolReport, submitted: list[str]) -> None:
+def check(queue: Path, scores: list[Path], report: QueueReport, submitted: list[str]) -> None:
     """Everything that must hold after any crash."""
-    file = SpoolFile(spool)
+    file = QueueFile(queue)
     assert file.rows("PRAGMA integrity_check") == [("ok",)]
     # the sums of the issue: submitted = scored + skipped + dropped (+ what no kill lets anybody write)
     dropped = sum(report.dropped.values())
@@ -95,23 +95,23 @@ def check(spool: Path, scores: list[Path], report: SpoolReport, submitted: list[
 @pytest.mark.parametrize("seed", [1, 2])
 def test_ten_kills_of_the_application_lose_only_what_was_not_yet_written(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
-    spool, scores = tmp_path / "spool", tmp_path / "scores.jsonl"
+    queue, scores = tmp_path / "queue", tmp_path / "scores.jsonl"
     submitted, lost = [], 0
-    with process(worker, spool, scores):
+    with process(worker, queue, scores):
         for kill in range(10):
             log = tmp_path / f"log{kill}"
-            with process(app, spool, log, kill * 100_000, 50_000) as running:
+            with process(app, queue, log, kill * 100_000, 50_000) as running:
                 begun(log)
                 killed_after(running, chance.uniform(0.0, 0.35))
             written = log_of(log)
             submitted += written
-            kept = [int(key) for (key,) in SpoolFile(spool).rows("SELECT key FROM samples")]
+            kept = [int(key) for (key,) in QueueFile(queue).rows("SELECT key FROM samples")]
             mine = sorted(key for key in kept if kill * 100_000 <= key < (kill + 1) * 100_000)
             # what is kept is all up to some moment: nothing in the middle is missing, and the end was the window
             assert mine == list(range(kill * 100_000, kill * 100_000 + len(mine)))
             lost += len(written) - len(mine)
-    report = drained(spool, scores)
-    check(spool, [scores], report, submitted)
+    report = drained(queue, scores)
+    check(queue, [scores], report, submitted)
     assert report.appended == len(submitted) - lost
     assert report.unwritten <= lost
 
@@ -119,33 +119,33 @@ def test_ten_kills_of_the_application_lose_only_what_was_not_yet_written(tmp_pat
 @pytest.mark.parametrize("seed", [3, 4])
 def test_ten_kills_of_workers_lose_and_repeat_nothing(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
-    spool, log = tmp_path / "spool", tmp_path / "log"
+    queue, log = tmp_path / "queue", tmp_path / "log"
     scores = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    with process(app, spool, log, 0, 2000):
+    with process(app, queue, log, 0, 2000):
         begun(log)
         for kill in range(10):
-            with process(worker, spool, scores[kill % 2], "lease=0.5") as running:
+            with process(worker, queue, scores[kill % 2], "lease=0.5") as running:
                 killed_after(running, chance.uniform(0.1, 0.5))
         until = time.monotonic() + 120
-        while Spool(spool).report().appended < 2000:
+        while SampleQueue(queue).report().appended < 2000:
             assert time.monotonic() < until
             time.sleep(0.05)
-    report = drained(spool, scores[0])
-    check(spool, scores, report, log_of(log))
+    report = drained(queue, scores[0])
+    check(queue, scores, report, log_of(log))
     assert (report.scored, report.no_value, report.unwritten) == (2000, 0, 0)
 
 
 def test_ten_kills_of_both_at_once(tmp_path: Path) -> None:
     chance = random.Random(5)
-    spool = tmp_path / "spool"
+    queue = tmp_path / "queue"
     scores = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     submitted: list[str] = []
     for kill in range(5):
         log = tmp_path / f"log{kill}"
         with (
-            process(app, spool, log, kill * 100_000, 50_000) as source,
-            process(worker, spool, scores[0], "lease=0.5") as one,
-            process(worker, spool, scores[1], "lease=0.5"),
+            process(app, queue, log, kill * 100_000, 50_000) as source,
+            process(worker, queue, scores[0], "lease=0.5") as one,
+            process(worker, queue, scores[1], "lease=0.5"),
         ):
             begun(log)
             victims = [source, one]
@@ -153,5 +153,5 @@ def test_ten_kills_of_both_at_once(tmp_path: Path) -> None:
             for victim in victims:
                 killed_after(victim, chance.uniform(0.05, 0.3))
         submitted += log_of(log)
-    report = drained(spool, scores[0])
-    check(spool, scores, report, submitted)
+    report = drained(queue, scores[0])
+    check(queue, scores, report, submitted)

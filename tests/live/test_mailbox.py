@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.judges.protocol import Judge
-from assay.judges.scripted import ScriptedJudge
-from assay.live import LiveScorer, Spool
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.live import LiveScorer, SampleQueue
 from assay.live.mailbox import Mailbox
 from assay.live.shared_threads import SharedThread
 from assay.metrics.base import Metric
@@ -33,7 +33,7 @@ STUCK = 0.1
 
 
 def lanes() -> list[str]:
-    names = ("assay-live", "assay-delivery", "assay-spool")
+    names = ("assay-live", "assay-delivery", "assay-queue")
     return [thread.name for thread in threading.enumerate() if thread.name in names]
 
 
@@ -87,27 +87,27 @@ def scorer(monkeypatch: Any) -> Iterator[Any]:
 
 
 def test_a_thousand_scorers_for_one_request_each_share_their_threads(tmp_path: Path) -> None:
-    process, sink, spool = psutil.Process(), MemorySink(), Spool(tmp_path)
+    process, sink, queue = psutil.Process(), MemorySink(), SampleQueue(tmp_path)
     before, files = process.num_threads(), process.num_fds()
     most = 0
     kept: deque[LiveScorer] = deque(maxlen=50)
     for n in range(1000):
         kept.append(LiveScorer([Probe()], ScriptedJudge(), sinks=[sink]))
         kept[-1].submit(sample(str(n)))
-        spool.submit(sample(str(n)))
+        queue.submit(sample(str(n)))
         most = max(most, process.num_threads() - before)
     assert all(one.flush(30) for one in kept)
-    assert spool.flush(30)
-    # one that scores, one that delivers, one that writes the spool
+    assert queue.flush(30)
+    # one that scores, one that delivers, one that writes the queue
     assert most <= 3
-    assert set(lanes()) == {"assay-live", "assay-delivery", "assay-spool"}
-    # a loop has three, the spool's file three
+    assert set(lanes()) == {"assay-live", "assay-delivery", "assay-queue"}
+    # a loop has three, the queue's file three
     assert process.num_fds() - files <= 3 * 3 + 3
     until = time.monotonic() + 20
     while len(sink.written) < 1000 and time.monotonic() < until:
         time.sleep(0.02)
     assert {scored.sample.id for scored in sink.written} == {str(n) for n in range(1000)}
-    spool.close()
+    queue.close()
 
 
 def test_a_scorer_that_nobody_holds_any_more_is_forgotten() -> None:
@@ -310,7 +310,7 @@ def test_the_end_of_a_process_with_many_hanging_scorers_takes_two_seconds() -> N
 import asyncio, sys, time, threading
 from assay import Sample
 from assay.live import LiveScorer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from tests.live.apps import Probe, sample
 class Gate:
     def write(self, scored):

@@ -1,4 +1,4 @@
-"""However a process ends, what it submitted is kept or counted: by a spool, and by a live scorer."""
+"""However a process ends, what it submitted is kept or counted: by a queue, and by a live scorer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from assay.live import Spool, exit_hooks
+from assay.live import SampleQueue, exit_hooks
 from assay.live.process_end import ProcessEnd
 from assay.records import Sample
 
@@ -50,7 +50,7 @@ def run_ways(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str
 
 @forks
 @pytest.mark.parametrize("state", ["cold", "warm"])
-@pytest.mark.parametrize("kind", ["spool", "live"])
+@pytest.mark.parametrize("kind", ["queue", "live"])
 @pytest.mark.parametrize("way", FORKED)
 def test_a_forked_child_keeps_what_it_submitted(run_ways: Callable[..., Any], kind: str, state: str, way: str) -> None:
     """Two children submit 20 samples each (pools: 40 tasks of one sample) and end at once."""
@@ -59,7 +59,7 @@ def test_a_forked_child_keeps_what_it_submitted(run_ways: Callable[..., Any], ki
 
 @forks
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["spool", "live"])
+@pytest.mark.parametrize("kind", ["queue", "live"])
 @pytest.mark.parametrize("way", FRESH)
 def test_a_child_that_opens_its_own_intake_keeps_what_it_submitted(
     run_ways: Callable[..., Any], kind: str, way: str
@@ -69,14 +69,15 @@ def test_a_child_that_opens_its_own_intake_keeps_what_it_submitted(
 
 FIRST_WRITE = """
 import sys
-from assay.judges.scripted import ScriptedJudge
-from assay.live import LiveScorer, Spool
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.live import LiveScorer, SampleQueue
 from assay.records import Context, Sample
 from assay.sinks import JsonlSink
 
 kind, folder = sys.argv[1:]
 judge = ScriptedJudge(support=lambda claim, passage: "supported", name="scripted")
-intake = Spool(folder) if kind == "spool" else LiveScorer("faithfulness", judge, sinks=[JsonlSink(folder + "/s.jsonl")])
+sinks = [JsonlSink(folder + "/s.jsonl")]
+intake = SampleQueue(folder) if kind == "queue" else LiveScorer("faithfulness", judge, sinks=sinks)
 before = set(sys.modules)
 intake.submit(Sample(question="Why?", answer="Cats purr.", contexts=(Context(text="Cats purr."),)))
 assert intake.flush(20)
@@ -84,7 +85,7 @@ print(sorted(set(sys.modules) - before), "multiprocessing" in sys.modules)
 """
 
 
-@pytest.mark.parametrize("kind", ["spool", "live"])
+@pytest.mark.parametrize("kind", ["queue", "live"])
 def test_the_first_sample_imports_nothing_and_multiprocessing_is_not_loaded(kind: str, tmp_path: Path) -> None:
     """A forked child that ends soon would lose all that it submitted while it imports pydantic."""
     done = subprocess.run(
@@ -98,7 +99,7 @@ def test_the_first_sample_imports_nothing_and_multiprocessing_is_not_loaded(kind
 
 
 ORDER = """
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
 from assay.records import Context, Sample
 from assay._util.threads import at_the_end
@@ -118,18 +119,18 @@ def test_queued_samples_are_scored_before_the_judge_is_stopped() -> None:
 
 FIRST_AT_EXIT = """
 import atexit, sys
-from assay.live import Spool
+from assay.live import SampleQueue
 from assay.records import Sample
 
-spool = Spool(sys.argv[1])
-atexit.register(lambda: [spool.submit(Sample(id=str(n), question="Why?", answer="Cats purr.")) for n in range(3)])
+queue = SampleQueue(sys.argv[1])
+atexit.register(lambda: [queue.submit(Sample(id=str(n), question="Why?", answer="Cats purr.")) for n in range(3)])
 """
 
 
 def test_samples_submitted_by_an_exit_function_are_written_also_without_a_thread(tmp_path: Path) -> None:
-    """From Python 3.12 on a process starts no thread at its end, so the spool writes on the thread that ends it."""
+    """From Python 3.12 on a process starts no thread at its end, so the queue writes on the thread that ends it."""
     subprocess.run([sys.executable, "-c", FIRST_AT_EXIT, str(tmp_path)], timeout=60, check=True)
-    report = Spool(tmp_path).report()
+    report = SampleQueue(tmp_path).report()
     assert (report.submitted, report.appended) == (3, 3)
 
 
@@ -144,55 +145,55 @@ def slow_sample(number: int, ready: threading.Event) -> Callable[[], Sample]:
 
 
 @pytest.fixture
-def spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spool:
+def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleQueue:
     """The only intake that the end of the process knows."""
-    spool = Spool(tmp_path)
-    monkeypatch.setattr(exit_hooks, "_ALIVE", weakref.WeakSet([spool]))
+    queue = SampleQueue(tmp_path)
+    monkeypatch.setattr(exit_hooks, "_ALIVE", weakref.WeakSet([queue]))
     monkeypatch.setattr(exit_hooks, "EXIT_GRACE", 0.0)
-    return spool
+    return queue
 
 
 def test_the_end_of_the_process_gives_a_file_more_time_than_a_judge(
-    spool: Spool, monkeypatch: pytest.MonkeyPatch
+    queue: SampleQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The time of a judge is over (0 s here) when the samples become ready."""
-    ready, flush = threading.Event(), spool.flush_unless_failing
+    ready, flush = threading.Event(), queue.flush_unless_failing
 
     def flush_when_ready(timeout: float) -> None:
         ready.set()
         flush(timeout)
 
-    monkeypatch.setattr(spool, "flush_unless_failing", flush_when_ready)
+    monkeypatch.setattr(queue, "flush_unless_failing", flush_when_ready)
     for number in range(3):
-        spool.submit(slow_sample(number, ready))
+        queue.submit(slow_sample(number, ready))
     exit_hooks._close_all()
-    assert spool.health().pending == 0
-    assert (spool.report().submitted, spool.report().appended, spool.report().unwritten) == (3, 3, 0)
+    assert queue.health().pending == 0
+    assert (queue.report().submitted, queue.report().appended, queue.report().unwritten) == (3, 3, 0)
 
 
 def test_the_end_of_the_process_does_not_wait_for_a_file_that_cannot_be_written(
-    spool: Spool, monkeypatch: pytest.MonkeyPatch
+    queue: SampleQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def append(*_: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(spool._file, "append", append)
+    monkeypatch.setattr(queue._file, "append", append)
     monkeypatch.setattr(exit_hooks, "FILE_GRACE", 3600.0)  # the test would not end
-    spool.submit(Sample(question="Why?", answer="Cats purr."))
+    queue.submit(Sample(question="Why?", answer="Cats purr."))
     exit_hooks._close_all()
-    assert (spool.health().pending, dict(spool.health().errors)) == (1, {"OSError": 1})
+    assert (queue.health().pending, dict(queue.health().errors)) == (1, {"OSError": 1})
 
 
 def test_samples_that_could_not_be_written_in_time_are_counted_in_the_report(tmp_path: Path) -> None:
     """submitted = appended + unwritten: 4 = 1 + 3."""
     ready = threading.Event()
-    spool = Spool(tmp_path)
-    spool.submit(Sample(id="in time", question="Why?", answer="Cats purr."))
-    assert spool.flush(20)
+    queue = SampleQueue(tmp_path)
+    queue.submit(Sample(id="in time", question="Why?", answer="Cats purr."))
+    assert queue.flush(20)
     for number in range(3):
-        spool.submit(slow_sample(number, ready))
-    assert spool.close(timeout=0).pending == 3
-    report = Spool(tmp_path).report()
+        queue.submit(slow_sample(number, ready))
+    assert queue.close(timeout=0).pending == 3
+    report = SampleQueue(tmp_path).report()
     assert (report.submitted, report.appended, report.unwritten) == (4, 1, 3)
     ready.set()
 

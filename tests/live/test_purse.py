@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from assay.errors import JudgeFailure
 from assay.judges.budget.budget import Budget
 from assay.judges.budget.ledger import DAY, MINUTE, Advance, Authority, BudgetRefusal, Limit, MemoryLedger, Spend
-from assay.judges.budget.shared import LASTS, SharedAllowance
+from assay.judges.budget.sharing import LASTS, SharedAllowance
 from assay.judges.budget.sqlite_ledger import FileLedger
 from assay.records import Usage
 from tests.live.test_ledger import Clock
@@ -30,7 +30,7 @@ def authority(request: Any, tmp_path: Path) -> Authority:
 @pytest.fixture
 def clock(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock(authority)
-    monkeypatch.setattr("assay.judges.budget.shared.time.monotonic", lambda: clock.time)
+    monkeypatch.setattr("assay.judges.budget.sharing.time.monotonic", lambda: clock.time)
     return clock
 
 
@@ -107,7 +107,7 @@ def test_no_window_holds_more_whoever_takes_waits_or_dies(steps: list[tuple[int,
     authority = MemoryLedger()
     clock, limits, taken = Clock(authority), [Limit("calls", MINUTE, amount)], []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assay.judges.budget.shared.time.monotonic", lambda: clock.time)
+        patch.setattr("assay.judges.budget.sharing.time.monotonic", lambda: clock.time)
         purses = [SharedAllowance(authority) for _ in range(3)]
         for who, pause, dies in steps:
             clock.time += pause

@@ -16,7 +16,7 @@ import pytest
 
 from assay.errors import Cause, InputError, Undelivered
 from assay.judges.protocol import Judge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
 from assay.metrics.base import Metric
 from assay.records import Context, Sample, Score
@@ -372,7 +372,7 @@ def test_a_forked_child_starts_afresh_and_works(scorer: Any) -> None:
 
 def test_the_end_of_the_process_delivers_what_is_queued_and_does_not_hang(tmp_path: Any) -> None:
     script = f"""
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
 from assay.records import Context, Sample
 from assay.sinks import JsonlSink

@@ -13,7 +13,7 @@ from assay.errors import Cause
 from assay.evaluation.score_sample import score_sample
 from assay.judges.cache import JudgementCache
 from assay.judges.protocol import Judge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
 

@@ -11,11 +11,11 @@ import pytest
 from assay.errors import Cause, JudgeFailure
 from assay.evaluation.display.explanation import score_in_words
 from assay.evaluation.evaluate import DEFAULT_METRICS
-from assay.inquiries import Directness, Inquiry
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import AnswerDirectness
+from assay.prompts import Directness, JudgePrompt
 from assay.records import Evidence, Sample, ScoredSample, Span, Verdict
 from assay.sinks.annotations import annotations_of
 
@@ -24,17 +24,17 @@ QUOTE = Evidence(passage=0, span=Span(9, 26), text="it opened in 1889")
 
 
 class Gives(BaseJudge):
-    """Answers every inquiry with one verdict."""
+    """Answers every prompt with one verdict."""
 
     fingerprint = "gives"
 
     def __init__(self, verdict: Verdict) -> None:
         self.verdict = verdict
-        self.asked: list[Inquiry[Any]] = []
+        self.asked: list[JudgePrompt[Any]] = []
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        self.asked += inquiries
-        return [Answer(judgement=self.verdict) for _ in inquiries]
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        self.asked += prompts
+        return [Answer(judgement=self.verdict) for _ in prompts]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ async def test_the_score_is_the_probability_else_the_label(label: str, probabili
     assert judge.asked == [Directness("When did it open?", "They say it opened in 1889.", "en")]
 
 
-async def test_the_language_of_the_sample_is_that_of_the_inquiry() -> None:
+async def test_the_language_of_the_sample_is_that_of_the_prompt() -> None:
     judge = Gives(Verdict(label="direct"))
     await AnswerDirectness().score(replace(SAMPLE, language="de"), judge)
     (asked,) = judge.asked

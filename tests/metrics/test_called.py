@@ -11,7 +11,7 @@ import pytest
 import assay
 from assay.errors import Cause, InputError
 from assay.evaluation.result import Result
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import (
     METRICS,
     AspectCritique,

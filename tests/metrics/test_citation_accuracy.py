@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import Cause
 from assay.judges.claim_rules import sentence_claims
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import CitationAccuracy
 from assay.records import Context, Sample, Score
 from assay.records.phrases import score_in_words

@@ -11,7 +11,7 @@ import pytest
 from assay import Context, EmbeddedJudge, Sample
 from assay._util.sync import run_sync
 from assay.evaluation.display.explanation import score_in_words
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics._context_precision import ContextPrecision
 from assay.metrics._context_relevance import ContextRelevance
 from assay.metrics._context_utilization import ContextUtilization
@@ -83,16 +83,16 @@ async def test_the_question_before_is_asked_along(metric: Metric) -> None:
     asked: list[Any] = []
 
     class Asked(ScriptedJudge):
-        async def answer(self, inquiries: Sequence[Any]) -> Sequence[Any]:
-            asked.extend(inquiries)
-            return await super().answer(inquiries)
+        async def answer(self, prompts: Sequence[Any]) -> Sequence[Any]:
+            asked.extend(prompts)
+            return await super().answer(prompts)
 
     for one in (last, replace(last, history=(before,))):
         assert (await metric.score(one, Asked(usefulness=lambda *_: True))).value == 1.0
     alone, after = asked
-    titles = [section.title for section in after.prompt().material]
+    titles = [section.title for section in after.content().material]
     assert titles[titles.index("EARLIER QUESTION") :][:2] == ["EARLIER QUESTION", "QUESTION"]
-    assert "EARLIER QUESTION" not in [section.title for section in alone.prompt().material]
+    assert "EARLIER QUESTION" not in [section.title for section in alone.content().material]
     assert alone.key("j") != after.key("j")
     assert "earlier" not in repr(alone)
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from assay.inquiries import Inquiry, Question, Support
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import CitationAccuracy, NuggetRecall, metric
 from assay.metrics._grounded import Grounded, least_supported
 from assay.metrics._retrieval_calls import RetrievalCalls
-from assay.metrics.shared_inquiries import answer_against_conversation, not_judged
+from assay.metrics.shared_prompts import answer_against_conversation, not_judged
+from assay.prompts import JudgePrompt, Question, Support
 from assay.records import Claim, Context, Message, Sample, Span, ToolCall, Turn, Verdict
 
 RED, OLD, TALL, LONG = "The bridge is red.", "It is old.", "It is tall.", "It is long."
@@ -65,13 +65,13 @@ class Even(ScriptedJudge):
         super().__init__(claims=lambda text: [text], support=lambda claim, passage: "supported")
         self.probability = probability
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        answers = await super().answer(inquiries)
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        answers = await super().answer(prompts)
         return [
             replace(one, judgement=tuple(replace(v, probability=self.probability) for v in one.judgement))
             if isinstance(asked, Support)
             else one
-            for asked, one in zip(inquiries, answers, strict=True)
+            for asked, one in zip(prompts, answers, strict=True)
         ]
 
 
@@ -110,7 +110,7 @@ async def test_nuggets_are_counted_by_what_they_are_and_whether_they_are_there()
     assert dict(score.parts) == {"vital": 3, "okay": 4, "vital_found": 2, "okay_found": 3}
     assert score.value == pytest.approx(3.5 / 5)
     assert score.texts == {}  # the reference was not read, so nothing of it was left out
-    judge = ScriptedJudge(claims=lambda text: [RED], support=says, sorting=lambda *given: "vital")
+    judge = ScriptedJudge(claims=lambda text: [RED], support=says, classification=lambda *given: "vital")
     read = await NuggetRecall().score(Sample(answer=RED, reference=f"{RED} And so on."), judge)
     assert read.texts == {"not_judged": ("And so on.",)}
 
@@ -145,7 +145,7 @@ async def test_a_verdict_counts_by_the_labels_of_its_own_question(
         found: Verdict = returned(first, second)
         return found
 
-    judge = ScriptedJudge(ask={"What tone?": tone, "What age?": age})
+    judge = ScriptedJudge(question={"What tone?": tone, "What age?": age})
     assert (await style.score(Sample(answer="Dear Sir"), judge)).value == value
 
 

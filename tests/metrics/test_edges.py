@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import (
     AnswerCorrectness,
     AnswerRelevancy,
@@ -26,8 +25,9 @@ from assay.metrics import (
 )
 from assay.metrics._aspect_critique import majority
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import with_cells
+from assay.metrics.shared_prompts import with_cells
 from assay.metrics.systems import named
+from assay.prompts import Claims, JudgePrompt, Similarity, Support
 from assay.records import Cell, Claim, Context, Sample, Score, Span, Turn, Verdict
 
 
@@ -42,8 +42,8 @@ class Unsure(ScriptedJudge):
         super().__init__(support=lambda claim, passage: "supported")
         self.probabilities = probabilities
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        answers = await super().answer(inquiries)
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        answers = await super().answer(prompts)
         return [replace(one, judgement=tuple(map(self._unsure, one.judgement))) for one in answers]
 
     def _unsure(self, verdict: Any) -> Any:

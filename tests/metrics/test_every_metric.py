@@ -18,9 +18,8 @@ import pytest
 
 from assay.errors import Cause, JudgeFailure
 from assay.evaluation.score_sample import score_sample
-from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import METRICS, HarmonicMean
 from assay.metrics._answer_correctness import blend, counts, f_beta
 from assay.metrics._answer_directness import directness
@@ -36,6 +35,7 @@ from assay.metrics._noise_sensitivity import relevant_passages, share_noise
 from assay.metrics._nugget_recall import weighted_recall
 from assay.metrics._retrieval_calls import new_claims, share_new
 from assay.metrics._summarization_score import qa_score
+from assay.prompts import JudgePrompt
 from assay.records import Context, Message, Sample, Score, ToolCall
 from tests._support.laws import check_laws, laws_of
 
@@ -98,7 +98,7 @@ RULES: dict[str, Any] = {
     "rating": lambda question: 1,
     "key_questions": lambda text: ["Was Einstein born in 1879?", "Is Ulm named?"],
     "similarity": lambda text, other: 0.5,
-    "sorting": lambda what, item, texts: "vital" if "1879" in item else "okay",
+    "classification": lambda what, item, texts: "vital" if "1879" in item else "okay",
 }
 
 #: The values for SAMPLE, with their arithmetic.
@@ -230,10 +230,10 @@ class Unable(BaseJudge):
 
     fingerprint = "unable"
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure:
-        return JudgeFailure(Cause.JUDGE_CANNOT, f"this judge cannot do {inquiry.name}")
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure:
+        return JudgeFailure(Cause.JUDGE_CANNOT, f"this judge cannot do {prompt.name}")
 
-    async def answer(self, inquiries: Any) -> Any:
+    async def answer(self, prompts: Any) -> Any:
         raise AssertionError("it was asked")
 
 
@@ -286,7 +286,7 @@ def law_documentation_says_range_and_direction(name: str) -> None:
     assert cells[1] == ", ".join(metric.needs)
     assert cells[3] == f"{metric.low:g} to {metric.high:g}"
     assert cells[4] == metric.direction
-    assert cells[5] == ", ".join(inquiry.__name__ for inquiry in metric.asks)
+    assert cells[5] == ", ".join(prompt.__name__ for prompt in metric.asks)
 
 
 async def law_missing_input_asks_nothing(name: str) -> None:
@@ -308,11 +308,11 @@ async def law_failed_judge_is_skipped_with_its_cause(name: str) -> None:
         assert (score.error.cause, score.error.raw) == (cause, "???")
 
 
-async def law_one_failed_inquiry_is_never_a_number(name: str) -> None:
+async def law_one_failed_prompt_is_never_a_number(name: str) -> None:
     for rule in RULES:
         metric = METRICS[name]()
         score = await metric.score(SAMPLE, judge(**{rule: lambda *_: JudgeFailure(Cause.TIMEOUT, "too slow")}))
-        assert (score.value is None) == (rule in {inquiry.scripted_as or inquiry.name for inquiry in metric.asks})
+        assert (score.value is None) == (rule in {prompt.scripted_as or prompt.name for prompt in metric.asks})
 
 
 async def law_judge_that_cannot_is_never_asked(name: str) -> None:
@@ -385,7 +385,7 @@ async def test_all_metrics_together_ask_each_thing_once() -> None:
     assert scored.values == pytest.approx(VALUES, abs=1e-12)
     assert scripted.asked == {
         "claims": 2,
-        "sorting": 1,
+        "classification": 1,
         "support": 4 + 2 + 2,
         "usefulness": 3,
         "useful_sentences": 1,

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from assay import Sample, Score, evaluate
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation.score_sample import score_sample
-from assay.inquiries import Inquiry, Question, RatingResult
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
 from assay.metrics import Metric, metric
+from assay.prompts import JudgePrompt, Question, RatingResult
 from assay.records import Context, ScoreError, Turn, Usage, Verdict
 
 SAMPLE = Sample(
@@ -45,15 +45,15 @@ class Asked(BaseJudge):
 
     fingerprint = "asked"
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        self.asked += inquiries  # type: ignore[arg-type]
-        return [self._one(inquiry) for inquiry in inquiries]
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        self.asked += prompts  # type: ignore[arg-type]
+        return [self._one(prompt) for prompt in prompts]
 
-    def _one(self, inquiry: Any) -> Answer:
-        said = self.rule(inquiry.question)
+    def _one(self, prompt: Any) -> Answer:
+        said = self.rule(prompt.question)
         if isinstance(said, JudgeFailure):
             return Answer(failure=said, usage=Usage(calls=1))
-        return Answer(judgement=inquiry.scripted(self.rule), usage=Usage(calls=1))
+        return Answer(judgement=prompt.scripted(self.rule), usage=Usage(calls=1))
 
 
 @metric
@@ -251,7 +251,7 @@ def test_an_own_question_is_cached_and_explained(tmp_path):
 
 async def test_a_reason_is_shown_by_explain(tmp_path):
     class Reasoned(Asked):
-        def _one(self, inquiry: Any) -> Answer:
+        def _one(self, prompt: Any) -> Answer:
             return Answer(judgement=Verdict(label="no", reason="It insults the reader."))
 
     result = evaluate([{"id": "a", "answer": "Idiot."}], [polite], Reasoned(), store=tmp_path)
@@ -260,14 +260,14 @@ async def test_a_reason_is_shown_by_explain(tmp_path):
 
 async def test_the_judge_that_cannot_is_not_asked_where_the_metric_says_what_it_asks() -> None:
     class Unable(Asked):
-        def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure:
-            return JudgeFailure(Cause.JUDGE_CANNOT, f"cannot {inquiry.name}")
+        def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure:
+            return JudgeFailure(Cause.JUDGE_CANNOT, f"cannot {prompt.name}")
 
     @metric(asks=(Question,))
     async def mine(answer: str, judge: Any) -> Verdict:
         raise AssertionError("called")
 
-    assert await value_of(mine, judge=Unable()) == (Cause.JUDGE_CANNOT, "cannot ask")
+    assert await value_of(mine, judge=Unable()) == (Cause.JUDGE_CANNOT, "cannot question")
 
 
 # ---- what cannot be a metric ----

@@ -15,7 +15,7 @@ from assay import evaluate
 from assay.metrics import METRICS
 from assay.metrics._grounded import least_supported, probability_grounded
 from assay.metrics._noise_sensitivity import expected_noise
-from assay.metrics.shared_inquiries import expected_share
+from assay.metrics.shared_prompts import expected_share
 from assay.records import Cell, Verdict
 from tests._support.unsure import SAMPLE, Unsure, expects, said
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay import evaluate, metrics
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import METRICS, context_recall, faithfulness
 
 ROW = {"question": "Why?", "contexts": ["Cats purr."], "answer": "Cats purr.", "reference": "Dogs bark."}

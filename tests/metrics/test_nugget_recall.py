@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay import EmbeddedJudge
 from assay.errors import Cause, InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics._nugget_recall import NuggetRecall, weighted_recall
 from assay.records import Context, Sample, Score
 

@@ -13,7 +13,7 @@ import pytest
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.protocol import Judge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import (
     AnswerCorrectness,
     AnswerRelevancy,

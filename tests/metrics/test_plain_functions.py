@@ -9,8 +9,8 @@ import pytest
 
 from assay import ScriptedJudge, evaluate
 from assay.errors import Cause, InputError
-from assay.inquiries import Question
 from assay.metrics.names import resolve_metrics
+from assay.prompts import Question
 
 ROWS = [{"question": "Where is Ulm?", "answer": "On the Danube."}]
 
@@ -64,7 +64,9 @@ class Checks:
 
 
 def score_of(function: Any) -> Any:
-    result = evaluate(ROWS, metrics=[function], judge=ScriptedJudge(ask=lambda *_: "yes"), store=None, progress=False)
+    result = evaluate(
+        ROWS, metrics=[function], judge=ScriptedJudge(question=lambda *_: "yes"), store=None, progress=False
+    )
     (row,) = result
     (score,) = row.scores.values()
     return score

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from assay.errors import Cause, JudgeFailure
 from assay.judges.cache import JudgementCache
 from assay.judges.claim_rules import sentence_claims
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import METRICS
-from assay.metrics.shared_inquiries import cosines, gather, not_judged, support
+from assay.metrics.shared_prompts import cosines, gather, not_judged, support
 from assay.records import Claim, Context, Sample, Span
 from assay.text import split_sentences
 
@@ -31,9 +31,9 @@ class Batches(ScriptedJudge):
         super().__init__(**rules)
         self.batches: list[list[str]] = []
 
-    def groups(self, inquiries: Sequence[Any]) -> Sequence[Sequence[Any]]:
-        self.batches.append([inquiry.name for inquiry in inquiries])
-        return super().groups(inquiries)
+    def groups(self, prompts: Sequence[Any]) -> Sequence[Sequence[Any]]:
+        self.batches.append([prompt.name for prompt in prompts])
+        return super().groups(prompts)
 
 
 @pytest.mark.parametrize(
@@ -206,13 +206,13 @@ async def test_a_score_that_looked_at_everything_says_nothing_of_it() -> None:
 class Bare(ScriptedJudge):
     """Says nothing of each passage alone, unless it is asked that."""
 
-    async def answer(self, inquiries: Sequence[Any]) -> Sequence[Any]:
-        answers = await super().answer(inquiries)
+    async def answer(self, prompts: Sequence[Any]) -> Sequence[Any]:
+        answers = await super().answer(prompts)
         return [
             replace(answer, judgement=tuple(replace(verdict, cells=()) for verdict in answer.judgement))
-            if inquiry.name == "support" and answer.judgement is not None
+            if prompt.name == "support" and answer.judgement is not None
             else answer
-            for inquiry, answer in zip(inquiries, answers, strict=True)
+            for prompt, answer in zip(prompts, answers, strict=True)
         ]
 
 

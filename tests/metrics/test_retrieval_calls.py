@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import _retrieval_calls as retrieval_calls
 from assay.metrics._retrieval_calls import RetrievalCalls, duplicates, new_claims, query_of, share_new, stopping
 from assay.records import Cell, Message, Sample, ToolCall, Verdict

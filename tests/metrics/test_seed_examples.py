@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import (
     AnswerCorrectness,
     AnswerRelevancy,

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay import inquiries
+from assay import prompts
 
 ROOT = Path(__file__).parents[2]
 METRICS = ROOT / "src" / "assay" / "metrics"
@@ -66,7 +66,7 @@ TOLD_BY = {"label", "name", "asks", "material", "_material", "sections", "_secti
 TOLD_AS = {"Entry", "Material", "Sections"}
 TOLD = {"texts", "reason", "reasons", "material", "titles"}
 PLUMBING = {"strict", "kw_only", "slots", "frozen", "repr", "compare", "init"}
-INQUIRIES = {name for name in inquiries.__all__ if name not in {"Inquiry", "Material"}}
+PROMPTS = {name for name in prompts.__all__ if name not in {"JudgePrompt", "Material"}}
 #: How much of the surrounding expression names a mutant, in characters.
 READABLE = 72
 
@@ -161,11 +161,11 @@ def mutants(source: str, path: str) -> list[Mutant]:
 
 def _told(above: Above) -> bool:
     """Whether a node so held is in what a judge is asked or a reader is told: a text beside a number, a metric's
-    label, the material of an inquiry. The rest counts as formula, and so does a number given to an inquiry: its scale.
+    label, the material of a prompt. The rest counts as formula, and so does a number given to a prompt: its scale.
     """
     if any(_tells(one) for one in above):
         return True
-    asked = [place for place, one in enumerate(above) if isinstance(one, ast.Call) and _named(one.func) in INQUIRIES]
+    asked = [place for place, one in enumerate(above) if isinstance(one, ast.Call) and _named(one.func) in PROMPTS]
     return bool(asked) and above[-1] is not above[asked[0]]
 
 

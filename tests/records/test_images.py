@@ -16,7 +16,7 @@ import pytest
 
 from assay.data import open_data
 from assay.errors import Cause, InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.names import resolve_metrics
 from assay.records import Context, Evidence, Sample, Score, Span, Turn, Verdict
 from assay.records.field_names import context_text

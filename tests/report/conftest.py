@@ -11,8 +11,8 @@ import pytest
 
 from assay import ScriptedJudge, evaluate
 from assay.evaluation.result import Result
-from assay.inquiries import Inquiry, Support
 from assay.judges.protocol import Answer
+from assay.prompts import JudgePrompt, Support
 from assay.records import Span, Verdict
 from assay.report.build import ReportOptions, report_of
 from assay.report.html.page import write_page
@@ -34,10 +34,10 @@ def literal(claim: str, passage: str) -> str:
 class Telling(ScriptedJudge):
     """Tells that cheese is what is wrong with a claim."""
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        answers = await super().answer(inquiries)
-        return [replace(one, judgement=tuple(map(_told, one.judgement))) if isinstance(inquiry, Support) else one
-                for inquiry, one in zip(inquiries, answers, strict=True)]  # fmt: skip
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        answers = await super().answer(prompts)
+        return [replace(one, judgement=tuple(map(_told, one.judgement))) if isinstance(prompt, Support) else one
+                for prompt, one in zip(prompts, answers, strict=True)]  # fmt: skip
 
 
 def _told(verdict: Verdict) -> Verdict:

@@ -109,7 +109,7 @@ def test_a_sample_shows_both_runs_claims_in_colour_and_the_formula(opened: Opene
     ]
     assert now.locator(".verdicts .wrong").all_inner_texts() == ["cheese"]
     assert now.locator(".formula").inner_text() == "1 supported / 2 claims = 0.500"
-    assert "not mentioned" in now.locator(".verdicts").inner_text()
+    assert "not_mentioned" in now.locator(".verdicts").inner_text()
 
 
 def test_a_claim_leads_to_its_verdict_and_the_quote_to_its_place(opened: Opened):

@@ -53,7 +53,7 @@ def test_the_formula_is_shown_with_its_numbers(score: Score, said: str):
 
 def test_a_formula_that_does_not_give_the_value_is_not_shown():
     score = Score(metric="faithfulness", value=0.9, verdicts={"answer/contexts": claims("supported", "not_mentioned")})
-    assert filled_in(score) == "0.900 from answer/contexts: 1 supported, 1 not mentioned"
+    assert filled_in(score) == "0.900 from answer/contexts: 1 supported, 1 not_mentioned"
 
 
 def test_of_other_metrics_the_counts_and_parts_are_shown():

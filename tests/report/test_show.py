@@ -56,7 +56,7 @@ def test_a_run_is_shown_with_what_got_worse(command_line, tmp_path: Path):
     assert code == 0
     assert out.startswith("two against one: worse on faithfulness; inconclusive on context_precision (8 rows in both)")
     assert "what got worse" in out
-    assert "Nothing of it.: not there -> not_mentioned" in out
+    assert "Nothing of it.: absent -> not_mentioned" in out
     code, out, _ = command_line("show", "two")
     assert code == 0
     assert "1: 0.00, 2: 0.00, 3: 0.00, 4: 0.00, 5: 0.00" in out

@@ -32,7 +32,7 @@ def test_markdown_says_the_verdict_the_table_and_what_flipped(two: Two):
         "**worse**",
     ]
     flipped = next(line for line in lines if line.startswith("- q0: faithfulness 1.00 → 0.50"))
-    assert "“It is made of cheese.” not there → **not mentioned**" in flipped
+    assert "“It is made of cheese.” absent → **not_mentioned**" in flipped
 
 
 def test_without_a_baseline_markdown_names_the_lowest_rows(two: Two):

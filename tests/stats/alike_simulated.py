@@ -12,7 +12,7 @@ from collections import Counter
 
 import numpy as np
 
-from assay.analysis.judges.fuse_check import overall
+from assay.analysis.judges.batching_check import overall
 from assay.stats.alike import Likeness, alike
 
 SEED = 20_261_123

@@ -16,7 +16,7 @@ from assay.stats import Estimate, difference, estimate
 from assay.stats.classic import classic, mcnemar
 from assay.stats.distributions import normal_quantile
 from assay.stats.intervals import wilson
-from assay.stats.linked import without_offset
+from assay.stats.linking import without_offset
 from assay.stats.paired import sign_flip
 from assay.stats.power import Assumptions, rows_needed
 

@@ -20,8 +20,8 @@ from assay import Context, Result, Sample, ScoredSample, ScriptedJudge, Store, e
 from assay.cli.main import main
 from assay.errors import InputError, StoreError
 from assay.evaluation.sharded.manifest import Folder
-from assay.live.spool.file import SpoolFile
-from assay.live.spool.spool import Spool
+from assay.live.queue.queue_file import QueueFile
+from assay.live.queue.sample_queue import SampleQueue
 from assay.records import migration
 from assay.sinks.jsonl import read_jsonl
 from assay.store.schema import SCHEMA_VERSION
@@ -85,7 +85,7 @@ class Keeping(ScriptedJudge):
 def test_what_was_asked_is_not_asked_again(old: Path) -> None:
     """Questions whose reply is read as it was are cache hits. Support and usefulness are read otherwise since (a quote
     that is not in its passage lifts no label), and so are asked again: their version says so."""
-    judge = Keeping(support=lambda claim, passage: passage, sorting=lambda *_: "okay")
+    judge = Keeping(support=lambda claim, passage: passage, classification=lambda *_: "okay")
     contexts = tuple(Context(text=text) for text in ("Notice is 90 days.", "Delivery takes 3 days."))
     row = Sample(id="x", question="How long is notice?", contexts=contexts, answer="Notice is 90 days.",
                  reference="Notice is 90 days.")  # fmt: skip
@@ -124,7 +124,7 @@ def test_json_lines_are_read(old: Path) -> None:
 
 
 def test_a_queue_keeps_its_counts_results_and_what_waits(old: Path) -> None:
-    spool = Spool(old / "spool")
+    spool = SampleQueue(old / "spool")
     report = spool.report()
     assert (report.appended, report.waiting, report.scored, report.no_value) == (10, 1, 6, 3)
     result = spool.result("parse")
@@ -168,7 +168,7 @@ def test_a_newer_queue_is_refused(old: Path) -> None:
     with closing(sqlite3.connect(old / "spool" / "spool.db")) as db:
         db.execute("PRAGMA user_version = 99")
     with pytest.raises(StoreError, match="newer assay"):
-        Spool(old / "spool")
+        SampleQueue(old / "spool")
 
 
 #: Opens what is there, and is killed before a statement of the migration.
@@ -195,8 +195,8 @@ if name == "store":
     from assay.store.schema import FileTables
     FileTables(path / "assay.db").create()
 else:
-    from assay.live.spool.file import SpoolFile
-    SpoolFile(path).create()
+    from assay.live.queue.queue_file import QueueFile
+    QueueFile(path).create()
 """
 
 
@@ -219,4 +219,4 @@ def test_a_migration_that_is_killed_loses_nothing(old: Path, tmp_path: Path, nam
         with Store(copy) as store:
             assert scores_of(Result.load("first", store)) == expected(old, "first")
     else:
-        assert SpoolFile(copy).rows("SELECT value FROM counts WHERE name = 'no_value'") == [(3,)]
+        assert QueueFile(copy).rows("SELECT value FROM counts WHERE name = 'no_value'") == [(3,)]

@@ -48,9 +48,7 @@ def write_the_same(url: str, n: int, done: Any) -> None:
     with Store(url) as store:
         for i in range(40):
             keys = [f"k{(7 * n + 3 * i + j) % 60}" for j in range(10)]
-            store.put_judgements(
-                [(key, f"inquiry{j % 3}", f"judge{n % 2}", key.encode()) for j, key in enumerate(keys)]
-            )
+            store.put_judgements([(key, f"prompt{j % 3}", f"judge{n % 2}", key.encode()) for j, key in enumerate(keys)])
             store.merge_row("shared", ScoredSample(sample=Sample(id=f"row {n} {i}"), scores={}))
     done.put(n)
 
@@ -119,9 +117,9 @@ class Slow(ScriptedJudge):
     def __init__(self) -> None:
         super().__init__(claims=lambda text: [text], support=lambda claim, passage: "supported")
 
-    async def answer(self, inquiries: Any) -> Any:
+    async def answer(self, prompts: Any) -> Any:
         await asyncio.sleep(0.05)
-        return await super().answer(inquiries)
+        return await super().answer(prompts)
 
 
 @pytest.mark.timeout(120)
@@ -154,15 +152,15 @@ def test_a_transaction_that_is_cut_is_done_again_whole(postgresql: Server, url: 
         tries = []
 
         def work(db: Any) -> None:
-            db.execute("INSERT INTO makers (inquiry, judge) VALUES (?, ?)", ("half", f"try {len(tries)}"))
+            db.execute("INSERT INTO sources (prompt, judge) VALUES (?, ?)", ("half", f"try {len(tries)}"))
             tries.append(1)
             if len(tries) == 1:
                 postgresql.run(CUT)
-            db.execute("INSERT INTO makers (inquiry, judge) VALUES (?, ?)", ("whole", f"try {len(tries)}"))
+            db.execute("INSERT INTO sources (prompt, judge) VALUES (?, ?)", ("whole", f"try {len(tries)}"))
 
         store.write(work)
         assert len(tries) == 2
-        assert store.query("SELECT inquiry, judge FROM makers ORDER BY inquiry") == [
+        assert store.query("SELECT prompt, judge FROM sources ORDER BY prompt") == [
             ("half", "try 1"),
             ("whole", "try 2"),
         ]
@@ -224,7 +222,7 @@ def as_version_4(db: Statements) -> None:
         "ALTER TABLE judgements RENAME TO findings",
         "ALTER TABLE run_judgements RENAME COLUMN judgement TO finding",
         "ALTER TABLE run_judgements RENAME TO used",
-        "ALTER INDEX judgements_by_maker RENAME TO findings_by_maker",
+        "ALTER INDEX judgements_by_source RENAME TO findings_by_maker",
         "ALTER INDEX judgements_by_time RENAME TO findings_by_time",
         "ALTER INDEX run_judgements_by_judgement RENAME TO used_by_finding",
     ):

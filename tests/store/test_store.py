@@ -79,7 +79,7 @@ WRITES = {
     "merge_row": lambda store: store.merge_row("run", scored(8)),
     "put_run": lambda store: store.put_run("run", {"a": "b" * 9000}),
     "create_run": lambda store: store.create_run("another", {"a": "b" * 9000}),
-    "forget": lambda store: store.forget(inquiry="claims"),
+    "forget": lambda store: store.forget(prompt="claims"),
     "delete_run": lambda store: store.delete_run("run"),
 }
 READS = {
@@ -254,7 +254,7 @@ def test_a_store_of_version_1_is_brought_to_this_one_in_place(tmp_path):
             assert store.get_run("b-first") == {"judge": "b-first"}
             assert {row.number: row.scored for row in store.rows("b-first")} == {1: scored(1), 3: scored(3)}
             assert store.unreadable("b-first") == [2]
-            assert store.forget(inquiry="claims", dry_run=True) == 1
+            assert store.forget(prompt="claims", dry_run=True) == 1
             tables = {name for (name,) in store._tables.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
             assert not any(name.startswith("old_") for name in tables)
 
@@ -262,11 +262,14 @@ def test_a_store_of_version_1_is_brought_to_this_one_in_place(tmp_path):
 def as_version_4(path) -> None:
     """The tables of a store under the names that they had up to version 4."""
     for statement in (
+        "ALTER TABLE sources RENAME COLUMN prompt TO inquiry",
+        "ALTER TABLE sources RENAME TO makers",
+        "ALTER TABLE judgements RENAME COLUMN source TO maker",
         "ALTER TABLE judgements RENAME COLUMN judgement TO finding",
         "ALTER TABLE judgements RENAME TO findings",
         "ALTER TABLE run_judgements RENAME COLUMN judgement TO finding",
         "ALTER TABLE run_judgements RENAME TO used",
-        "DROP INDEX judgements_by_maker",
+        "DROP INDEX judgements_by_source",
         "DROP INDEX judgements_by_time",
         "CREATE INDEX findings_by_maker ON findings (maker)",
         "CREATE INDEX findings_by_time ON findings (at)",

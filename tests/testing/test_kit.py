@@ -18,13 +18,13 @@ from assay import Sample, Score, metric
 from assay.capture import RunCollector
 from assay.capture.assemble import sample_of
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Claims, Criterion, Inquiry, Question, Support
 from assay.judges.base import BaseJudge
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live.protocol import Intake
 from assay.metrics import METRICS, Metric
+from assay.prompts import Claims, Criterion, JudgePrompt, Question, Support
 from assay.records import Message, ScoredSample, ToolCall, Usage, Verdict
 from assay.sinks import JsonlSink, read_jsonl
 from assay.sinks.store import StoreSink
@@ -38,7 +38,7 @@ from assay.testing import (
     check_metric,
     check_sink,
 )
-from assay.testing.judges import an_inquiry_of_each_kind
+from assay.testing.judges import a_prompt_of_each_kind
 from assay.testing.metrics import COMPLETE
 
 # ---- metrics ----
@@ -191,16 +191,16 @@ class Mine(BaseJudge):
 
     fingerprint = "mine/1"
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if inquiry in (Criterion, Question):
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
+        if prompt in (Criterion, Question):
             return None
         return JudgeFailure(Cause.JUDGE_CANNOT, "answers yes/no questions alone; name an LLM judge")
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        return [self.one(inquiry) for inquiry in inquiries]
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        return [self.one(prompt) for prompt in prompts]
 
-    def one(self, inquiry: Any) -> Answer:
-        labels = inquiry.questions()[0].labels
+    def one(self, prompt: Any) -> Answer:
+        labels = prompt.questions()[0].labels
         return Answer(judgement=Verdict(label=next(iter(labels))), usage=Usage(calls=1))
 
 
@@ -209,27 +209,27 @@ def test_a_judge_of_ones_own_passes() -> None:
 
 
 class Capitals(Mine):
-    def one(self, inquiry: Any) -> Answer:
+    def one(self, prompt: Any) -> Answer:
         return Answer(judgement=Verdict(label="Yes"))
 
 
 class Raising(Mine):
-    def one(self, inquiry: Any) -> Answer:
-        if "\x00" in inquiry.material[0][1]:
+    def one(self, prompt: Any) -> Answer:
+        if "\x00" in prompt.material[0][1]:
             raise UnicodeError("no control characters")
-        return super().one(inquiry)
+        return super().one(prompt)
 
 
 class Forgetful(Mine):
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        return (await super().answer(inquiries))[:1]
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        return (await super().answer(prompts))[:1]
 
 
 class Infectious(Mine):
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        if any("\x00" in one.material[0][1] for one in inquiries):  # type: ignore[attr-defined]
-            return [Answer(failure=JudgeFailure(Cause.BAD_REQUEST, "control characters"))] * len(inquiries)
-        return await super().answer(inquiries)
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        if any("\x00" in one.material[0][1] for one in prompts):  # type: ignore[attr-defined]
+            return [Answer(failure=JudgeFailure(Cause.BAD_REQUEST, "control characters"))] * len(prompts)
+        return await super().answer(prompts)
 
 
 class Nameless(Mine):
@@ -243,12 +243,12 @@ class Anew(Mine):
 
 
 class Silent(Mine):
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        return None if inquiry is Question else JudgeFailure(Cause.JUDGE_CANNOT, "")
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
+        return None if prompt is Question else JudgeFailure(Cause.JUDGE_CANNOT, "")
 
 
 class Odd(Mine):
-    def one(self, inquiry: Any) -> Answer:
+    def one(self, prompt: Any) -> Answer:
         return Answer(judgement={"label": "yes"})
 
 
@@ -257,11 +257,11 @@ class OneLoop(Mine):
 
     loop: asyncio.AbstractEventLoop | None = None
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         self.loop = self.loop or asyncio.get_running_loop()
         if self.loop is not asyncio.get_running_loop():
             raise RuntimeError("attached to a different loop")
-        return await super().answer(inquiries)
+        return await super().answer(prompts)
 
 
 @pytest.mark.parametrize(
@@ -284,11 +284,11 @@ def test_what_is_wrong_with_a_judge_is_said(broken: type[BaseJudge], message: st
 
 
 def test_the_kit_asks_one_of_each_kind() -> None:
-    from assay import inquiries
+    from assay import prompts
 
-    kinds = {one for one in vars(inquiries).values() if isinstance(one, type) and issubclass(one, Inquiry)}
-    fused = inquiries.Fused  # of others, each of which is there
-    assert {type(one) for one in an_inquiry_of_each_kind()} == kinds - {Inquiry, fused}
+    kinds = {one for one in vars(prompts).values() if isinstance(one, type) and issubclass(one, JudgePrompt)}
+    batch = prompts.QuestionBatch  # of others, each of which is there
+    assert {type(one) for one in a_prompt_of_each_kind()} == kinds - {JudgePrompt, batch}
 
 
 # ---- sinks ----
@@ -426,7 +426,7 @@ class Hook:
         self.collector = RunCollector(copy=lambda text: _found(text))
 
     def start(self, id: str, parent: str | None, kind: Any, **given: Any) -> None:
-        self.guarded(lambda: self.collector.start(id, parent, kind, **given))
+        self.safe_call(lambda: self.collector.start(id, parent, kind, **given))
 
     def end(self, id: str, **given: Any) -> None:
         def ended() -> None:
@@ -434,9 +434,9 @@ class Hook:
             if trace is not None:
                 self.intake.submit(lambda: sample_of(trace))
 
-        self.guarded(ended)
+        self.safe_call(ended)
 
-    def guarded(self, action: Callable[[], None]) -> None:
+    def safe_call(self, action: Callable[[], None]) -> None:
         try:
             action()
         except Exception as error:
@@ -454,7 +454,7 @@ def test_a_hook_over_the_collector_passes() -> None:
 
 
 class Unguarded(Hook):
-    def guarded(self, action: Callable[[], None]) -> None:
+    def safe_call(self, action: Callable[[], None]) -> None:
         action()
 
 
@@ -475,9 +475,9 @@ class Shared(Hook):
         if "documents" in given:
             self.now["contexts"] = tuple(Context(text=text) for text in given["documents"])
         elif isinstance(given.get("outputs"), dict):
-            self.guarded(lambda: self.submit(answer=given["outputs"]["answer"], id=id))
+            self.safe_call(lambda: self.submit(answer=given["outputs"]["answer"], id=id))
         elif given.get("error") is not None:
-            self.guarded(lambda: self.submit(id=id, status="failed"))
+            self.safe_call(lambda: self.submit(id=id, status="failed"))
 
     def submit(self, **fields: Any) -> None:
         self.intake.submit(Sample(**self.now, **fields))
@@ -500,7 +500,7 @@ class SameId(Hook):
                 sample = sample_of(trace)
                 self.intake.submit(lambda: replace(sample, id="the same") if sample else None)
 
-        self.guarded(ended)
+        self.safe_call(ended)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError, MissingExtra
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.multimodal.faithfulness import Faithfulness
 from assay.metrics.systems import named
 from assay.records import Context, Sample, Score, Span

@@ -42,7 +42,7 @@ from signals import Signals
 
 from assay.judges.claim_rules import sentence_claims
 from assay.judges.embedded.judge import too_short
-from assay.judges.named import resolve_judge
+from assay.judges.resolve import resolve_judge
 
 GROUPS = {
     "qa": ("attributionbench", "rgb_en_fact"),

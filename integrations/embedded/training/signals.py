@@ -20,8 +20,8 @@ from assay_embedded.reader import EXCERPT
 from assay_embedded.support import margin
 
 from assay import EmbeddedJudge
-from assay.inquiries import Support
 from assay.judges.base import BaseJudge
+from assay.prompts import Support
 from assay.records import Claim, Span, Verdict
 
 WORST = 2  # claims of an answer that count, those with the lowest scores
@@ -47,14 +47,14 @@ class Signals:
 
     def verdicts(self, rows: Sequence[reading.Row]) -> list[tuple[Verdict, ...]]:
         """The judge's verdicts on the claims of each row, its contexts being the passages."""
-        inquiries = [
+        prompts = [
             Support(tuple(Claim(text=c, span=Span(0, len(c))) for c in claims_of(row.claim)), row.contexts)
             for row in rows
         ]
         start = time.process_time()
-        answers = asyncio.run(_answered(self.judge, inquiries))
+        answers = asyncio.run(_answered(self.judge, prompts))
         spent = time.process_time() - start
-        self.claims_per_cpu_second = round(sum(len(i.claims) for i in inquiries) / spent, 1)
+        self.claims_per_cpu_second = round(sum(len(i.claims) for i in prompts) / spent, 1)
         return answers
 
     def support(self, rows: Sequence[reading.Row]) -> np.ndarray:
@@ -89,8 +89,8 @@ class Signals:
         return out
 
 
-async def _answered(judge: BaseJudge, inquiries: Sequence[Support]) -> list[tuple[Verdict, ...]]:
-    answers = await judge.answer(inquiries)
+async def _answered(judge: BaseJudge, prompts: Sequence[Support]) -> list[tuple[Verdict, ...]]:
+    answers = await judge.answer(prompts)
     for answer in answers:
         if answer.failure is not None:
             raise answer.failure

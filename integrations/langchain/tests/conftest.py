@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from assay_langchain import AssayCallbackHandler
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.records import Sample, ScoredSample
 from assay.sinks import MemorySink
 from integrations.langchain.tests.shapes.parts import DOCUMENTS, Broken, Shelf, call, model, rag

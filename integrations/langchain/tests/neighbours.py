@@ -18,7 +18,7 @@ from typing import Any
 
 from assay_langchain import AssayCallbackHandler
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.sinks import MemorySink
 from integrations.langchain.tests.shapes.base import QUESTION
 from integrations.langchain.tests.shapes.parts import model, rag

@@ -7,7 +7,7 @@ import threading
 import pytest
 from assay_langchain import AssayCallbackHandler, install, uninstall
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
 from integrations.langchain.tests.shapes.parts import rag
 

@@ -13,7 +13,7 @@ from langsmith.run_trees import RunTree
 from langsmith.schemas import Example
 
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 
 JUDGE = ScriptedJudge(
     support=lambda claim, passage: "supported" if claim in passage else "not_mentioned",

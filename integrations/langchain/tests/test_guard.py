@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from assay_langchain.guard import GuardRunnable, guarded, in_place_of
+from assay_langchain.guard import GuardRunnable, guard_chain, in_place_of
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
@@ -20,7 +20,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from assay.capture import CaptureRules
 from assay.errors import InputError
 from assay.judges.embedded.judge import EmbeddedJudge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live.guards import Guard, GuardBlocked, GuardDecision, guard
 
 QUESTION = "Why do cats purr?"
@@ -93,7 +93,7 @@ both = pytest.mark.parametrize(("answer", "out"), [(TRUE, TRUE), (FALSE, NO)])
 @both
 def test_a_guarded_chain(kit: Any, watched: Any, how: str, answer: str, out: str) -> None:
     it = watched()
-    assert ask(guarded(kit.rag(llm=kit.model(answer)), it.guard), how) == out
+    assert ask(guard_chain(kit.rag(llm=kit.model(answer)), it.guard), how) == out
     assert (it.sample.question, it.sample.answer, it.sample.passages) == (QUESTION, answer, PASSAGES)
     assert it.decisions[0].outcome == ("passed" if answer == TRUE else "blocked")
 
@@ -101,7 +101,7 @@ def test_a_guarded_chain(kit: Any, watched: Any, how: str, answer: str, out: str
 @both
 def test_with_the_embedded_judge(kit: Any, watched: Any, answer: str, out: str) -> None:
     it = watched(judge=EmbeddedJudge(), threshold=0.8, deadline=60)
-    assert guarded(kit.rag(llm=kit.model(answer)), it.guard).invoke(QUESTION) == out
+    assert guard_chain(kit.rag(llm=kit.model(answer)), it.guard).invoke(QUESTION) == out
 
 
 def messages_chain(kit: Any, answer: str) -> Any:
@@ -110,13 +110,13 @@ def messages_chain(kit: Any, answer: str) -> Any:
 
 
 def test_a_message_gives_way_to_a_message(kit: Any, watched: Any) -> None:
-    message = guarded(messages_chain(kit, FALSE), watched().guard).invoke(QUESTION)
+    message = guard_chain(messages_chain(kit, FALSE), watched().guard).invoke(QUESTION)
     assert isinstance(message, AIMessage)
     assert message.content == NO
 
 
 def test_a_message_that_passes_is_the_models_own(kit: Any, watched: Any) -> None:
-    message = guarded(messages_chain(kit, TRUE), watched().guard).invoke(QUESTION)
+    message = guard_chain(messages_chain(kit, TRUE), watched().guard).invoke(QUESTION)
     assert (message.content, message.id) == (TRUE, "m1")
 
 
@@ -126,7 +126,7 @@ def test_a_dict_keeps_all_but_the_answer(kit: Any, watched: Any, answer: str, ou
     chain = RunnableParallel(
         input=RunnablePassthrough(), context=kit.Shelf(), answer=kit.model(answer) | StrOutputParser()
     )
-    result = guarded(chain, watched().guard).invoke(QUESTION)
+    result = guard_chain(chain, watched().guard).invoke(QUESTION)
     assert result == {"input": QUESTION, "context": documents, "answer": out}
 
 
@@ -138,7 +138,7 @@ def test_a_graph_of_messages(kit: Any, watched: Any, answer: str, out: str) -> N
 
     graph = StateGraph(MessagesState).add_node("say", say).add_edge(START, "say").add_edge("say", END)
     it = watched()
-    state = guarded(graph.compile(), it.guard).invoke({"messages": [HumanMessage(QUESTION)]})
+    state = guard_chain(graph.compile(), it.guard).invoke({"messages": [HumanMessage(QUESTION)]})
     assert [(type(message), message.content) for message in state["messages"]] == [
         (HumanMessage, QUESTION),
         (AIMessage, out),
@@ -153,14 +153,14 @@ def test_keys_of_the_applications_own(kit: Any, watched: Any, answer: str, out: 
 
     it = watched()
     rules = CaptureRules(question_key="ask_me", answer_key="said", contexts_key="found")
-    chain = guarded(RunnableLambda(run), it.guard, rules=rules)
+    chain = guard_chain(RunnableLambda(run), it.guard, rules=rules)
     result = chain.invoke({"ask_me": QUESTION, "other": "text"})
     assert (result["said"], result["trace"]) == (out, "kept")
     assert (it.sample.question, it.sample.passages) == (QUESTION, PASSAGES)
 
 
 def test_no_fallback_raises_and_says_why(kit: Any, watched: Any) -> None:
-    chain = guarded(kit.rag(llm=kit.model(FALSE)), watched(fallback=None).guard)
+    chain = guard_chain(kit.rag(llm=kit.model(FALSE)), watched(fallback=None).guard)
     with pytest.raises(GuardBlocked, match=r"blocked: faithfulness = 0\.000") as caught:
         chain.invoke(QUESTION)
     assert caught.value.decision.scored is not None
@@ -170,21 +170,21 @@ def test_no_fallback_raises_and_says_why(kit: Any, watched: Any) -> None:
 def test_one_blocked_answer_of_a_batch(kit: Any, watched: Any) -> None:
     answers = iter([TRUE, FALSE, TRUE])
     chain = {"context": kit.Shelf(), "question": RunnablePassthrough()} | RunnableLambda(lambda _: next(answers))
-    safe = guarded(chain, watched(fallback=None).guard)
+    safe = guard_chain(chain, watched(fallback=None).guard)
     out = safe.batch([QUESTION] * 3, config={"max_concurrency": 1}, return_exceptions=True)
     assert (out[0], type(out[1]), out[2]) == (TRUE, GuardBlocked, TRUE)
 
 
 def test_a_function_as_fallback_may_give_anything(kit: Any, watched: Any) -> None:
     it = watched(fallback=lambda decision: {"refused": decision.failed})
-    assert guarded(kit.rag(llm=kit.model(FALSE)), it.guard).invoke(QUESTION) == {"refused": ("faithfulness",)}
+    assert guard_chain(kit.rag(llm=kit.model(FALSE)), it.guard).invoke(QUESTION) == {"refused": ("faithfulness",)}
 
 
 @pytest.mark.parametrize("how", ["invoke", "ainvoke"])
 def test_what_the_chain_raises_comes_through(kit: Any, watched: Any, how: str) -> None:
     it = watched()
     with pytest.raises(ConnectionError, match="no index"):
-        ask(guarded(kit.rag(kit.Broken()), it.guard), how)
+        ask(guard_chain(kit.rag(kit.Broken()), it.guard), how)
     assert it.decisions == []
     assert it.guard.health().checks == 0
 
@@ -196,7 +196,7 @@ def test_a_judge_that_hangs_goes_by_on_timeout(kit: Any, watched: Any, how: str,
     judge = ScriptedJudge(support=lambda claim, passage: "supported" if free.wait() else "")
     it = watched(judge=judge, deadline=0.3, on_timeout=on_timeout)
     try:
-        assert ask(guarded(kit.rag(llm=kit.model(TRUE)), it.guard), how) == out
+        assert ask(guard_chain(kit.rag(llm=kit.model(TRUE)), it.guard), how) == out
         assert it.decisions[0].outcome == "timeout"
     finally:
         free.set()
@@ -206,14 +206,14 @@ def test_a_judge_that_hangs_goes_by_on_timeout(kit: Any, watched: Any, how: str,
 def test_no_contexts_go_by_on_skipped(kit: Any, watched: Any, on_skipped: Any, out: str) -> None:
     it = watched(on_skipped=on_skipped)
     chain = ChatPromptTemplate.from_template("{question}") | kit.model(TRUE) | StrOutputParser()
-    assert guarded(chain, it.guard).invoke({"question": QUESTION}) == out
+    assert guard_chain(chain, it.guard).invoke({"question": QUESTION}) == out
     assert it.decisions[0].outcome == "skipped"
 
 
 def test_a_capture_that_fails_goes_by_on_skipped(kit: Any, watched: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("assay_langchain.guard._Caught.submit", lambda self, sample: 1 / 0)
     it = watched()
-    assert guarded(kit.rag(llm=kit.model(TRUE)), it.guard).invoke(QUESTION) == TRUE
+    assert guard_chain(kit.rag(llm=kit.model(TRUE)), it.guard).invoke(QUESTION) == TRUE
     assert (it.sample.question, it.sample.answer, it.sample.contexts) == (QUESTION, TRUE, None)
     assert it.decisions[0].outcome == "skipped"
 
@@ -231,7 +231,7 @@ async def test_fifty_requests_at_once(watched: Any) -> None:
         return f"Passage {number + number % 2}."
 
     it = watched(deadline=60)
-    safe = guarded({"context": Numbered(), "question": RunnablePassthrough()} | RunnableLambda(answer), it.guard)
+    safe = guard_chain({"context": Numbered(), "question": RunnablePassthrough()} | RunnableLambda(answer), it.guard)
     out = await asyncio.gather(*(safe.ainvoke(str(number)) for number in range(50)))
     # an even question is answered from its own passage, an odd one from its neighbour's, which was not found
     assert out == [f"Passage {number}." if number % 2 == 0 else NO for number in range(50)]
@@ -240,14 +240,14 @@ async def test_fifty_requests_at_once(watched: Any) -> None:
 
 def test_other_callbacks_hear_what_they_would_without_a_guard(kit: Any, watched: Any, captured: Any) -> None:
     it = captured()
-    assert guarded(kit.rag(llm=kit.model(FALSE)), watched().guard).invoke(QUESTION, config=it.config) == NO
+    assert guard_chain(kit.rag(llm=kit.model(FALSE)), watched().guard).invoke(QUESTION, config=it.config) == NO
     # one trace: the user was told the fallback, and these passages were found
     assert (it.sample.question, it.sample.answer, it.sample.passages) == (QUESTION, NO, PASSAGES)
 
 
 def test_a_wrong_guard_is_named(kit: Any) -> None:
     with pytest.raises(InputError, match="guard: expected a Guard"):
-        guarded(kit.rag(), "faithfulness")  # type: ignore[arg-type]
+        guard_chain(kit.rag(), "faithfulness")  # type: ignore[arg-type]
 
 
 # -- at the end of a chain -------------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ from langchain_core.runnables import RunnableLambda
 
 from assay.capture import CaptureRules
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
-from assay.live.handlers.captured import Captured, Remembered
+from assay.live.handlers.exchanges import Captured, Remembered
 from assay.records import Sample
 
 QUESTION = "Why do cats purr?"
@@ -81,7 +81,7 @@ def test_so_many_are_remembered(kit: Any) -> None:
 
 
 def test_large_ones_are_remembered_for_less_long(monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.live.handlers.captured.REMEMBERED_CHARS", 10)
+    monkeypatch.setattr("assay.live.handlers.exchanges.REMEMBERED_CHARS", 10)
     remembered = Remembered(5)
     for number in range(5):
         remembered.add(Captured(lambda n=number: Sample(question=str(n), contexts=None, answer="a"), 4))

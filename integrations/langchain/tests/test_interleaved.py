@@ -15,8 +15,8 @@ from assay_langchain import AssayCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
-from assay.judges.scripted import ScriptedJudge
-from assay.live.disabled import DisabledIntake
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.live.disabled_intake import DisabledIntake
 from assay.records import Sample
 
 REQUESTS = 1000

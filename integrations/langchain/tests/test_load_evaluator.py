@@ -18,12 +18,12 @@ from langchain_core.tools import tool
 from pydantic import BaseModel
 
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 
 JUDGE = ScriptedJudge(
     criterion=lambda question, vote: True,
     rating=lambda question: 4,
-    ask=lambda question: "neither",
+    question=lambda question: "neither",
     similarity=lambda a, b: 0.75,
 )
 NAMES = [one.value for one in EvaluatorType]
@@ -99,10 +99,10 @@ def test_cosines_come_from_the_judge() -> None:
 
 
 def test_pairs_are_asked_in_both_orders_unless_as_in_the_original() -> None:
-    judge = ScriptedJudge(ask=lambda question: "first")
+    judge = ScriptedJudge(question=lambda question: "first")
     given = {"prediction": "a", "prediction_b": "b", "input": "q"}
     both: Any = load_evaluator("pairwise_string", judge=judge)
-    assert (both.evaluate_string_pairs(**given)["score"], judge.asked["ask"]) == (0.5, 2)
+    assert (both.evaluate_string_pairs(**given)["score"], judge.asked["question"]) == (0.5, 2)
     once: Any = load_evaluator("pairwise_string", judge=judge, profile="original")
     assert once.evaluate_string_pairs(**given)["score"] == 1.0
     assert once.evaluate_string_pairs(**given)["value"] == "A"

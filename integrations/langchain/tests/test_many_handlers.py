@@ -12,7 +12,7 @@ import psutil
 import pytest
 from assay_langchain import AssayCallbackHandler
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live.exit_hooks import _ALIVE
 from integrations.langchain.tests.shapes.parts import rag
 

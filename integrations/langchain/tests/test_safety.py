@@ -12,7 +12,7 @@ import pytest
 from langchain_core.documents import Document
 
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 
 QUESTION = "Why do cats purr?"
 ANSWER = "Cats purr when calm."

@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableLambda
 
 from assay.capture import CaptureRules
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
 from assay.sinks import MemorySink
 

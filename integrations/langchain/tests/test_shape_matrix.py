@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from assay_langchain import AssayCallbackHandler
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.sinks import MemorySink
 from integrations.langchain.tests.shapes import SHAPES, Shape, compared, right
 

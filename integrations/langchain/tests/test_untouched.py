@@ -25,7 +25,7 @@ from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
 from assay.sinks import MemorySink
 from integrations.langchain.tests.shapes.parts import Shelf, joined

@@ -13,7 +13,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.records import Sample, Score, ToolCall
 from integrations.langchain.tests.shapes.base import ANSWER, CALM, HEAL, QUESTION, on
 from integrations.langchain.tests.shapes.parts import Shelf, call, model

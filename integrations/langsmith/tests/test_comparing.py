@@ -17,7 +17,7 @@ from langsmith.evaluation.evaluator import comparison_evaluator
 from langsmith.schemas import Example, Run, TracerSessionResult
 
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from tests._support.servers.langsmith_server import KEY, LangSmithServer
 
 PASSAGE = "Cats purr when calm."

@@ -16,7 +16,7 @@ from langsmith.run_trees import RunTree
 from langsmith.schemas import Example
 
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from tests._support.servers.langsmith_server import KEY, LangSmithServer
 
 PASSAGE = "Cats purr when calm."
@@ -86,7 +86,7 @@ def test_evaluate(client: Client, judge: ScriptedJudge, target: Any, threads: in
     )
     for found in scores_of(rows):
         assert found["faithfulness"].score == 0.5  # of two sentences the passage says the first
-        assert "not mentioned: They sing." in found["faithfulness"].comment
+        assert "not_mentioned: They sing." in found["faithfulness"].comment
         assert found["faithfulness"].metadata["assay.judge"] == "openai/model"
         assert found["context_recall"].score == 1.0
     assert judge.asked["support"] == 2  # three equal rows, three metrics: answer and reference are read once each
@@ -112,7 +112,7 @@ def test_the_evidence_reaches_the_server(server: LangSmithServer, judge: Scripte
     found = {one["key"]: one for one in server.feedback.values()}
     told = found["faithfulness"]
     assert told["score"] == 0.5
-    assert "not mentioned: They sing." in told["comment"]
+    assert "not_mentioned: They sing." in told["comment"]
     assert told["feedback_source"]["metadata"]["assay.judge"] == "openai/model"
     assert "They sing." in told["feedback_source"]["metadata"]["assay.evidence"]
     assert (found["context_recall"]["score"], found["context_recall"]["value"]) == (None, "skipped: missing_input")

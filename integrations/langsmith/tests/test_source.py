@@ -23,7 +23,7 @@ from pyarrow import parquet
 
 from assay.data import RowError
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.records import Sample
 from assay.sinks import MemorySink
 from tests._support.servers.langsmith_server import KEY, PROJECT, LangSmithServer

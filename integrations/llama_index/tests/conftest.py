@@ -10,7 +10,7 @@ from assay_llama_index import AssayInstrumentation
 from assay_llama_index.capture import Capture
 from llama_index.core import Settings
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.records import Sample
 from integrations.llama_index.tests import fakes
 

@@ -10,7 +10,7 @@ from assay_llama_index import AssayEvaluator, evaluators
 from llama_index.core.evaluation import BatchEvalRunner, EvaluationResult
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.base import Metric
 
 QUESTION, ANSWER = "Why do cats purr?", "Cats purr when calm."
@@ -48,7 +48,7 @@ def test_feedback_names_claim_quote_and_passage(judge):
     supported, missing = result.feedback.splitlines()[1:]
     assert "supported: Cats purr when calm." in supported
     assert "passage 2, characters 0–20: “Cats purr when calm.”" in supported
-    assert missing == "- not mentioned: Dogs bark."
+    assert missing == "- not_mentioned: Dogs bark."
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ async def test_evaluators_share_judgements(judge):
 
 async def test_deadline():
     class Slow(ScriptedJudge):
-        async def answer(self, inquiries):
+        async def answer(self, prompts):
             await asyncio.sleep(60)
 
     judge = Slow(support={})
@@ -192,7 +192,7 @@ async def test_deadline():
 
 async def test_cancellation_passes():
     class Slow(ScriptedJudge):
-        async def answer(self, inquiries):
+        async def answer(self, prompts):
             await asyncio.sleep(60)
 
     task = asyncio.create_task(AssayEvaluator("faithfulness", Slow(support={})).aevaluate(QUESTION, ANSWER, PASSAGES))

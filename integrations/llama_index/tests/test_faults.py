@@ -15,7 +15,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import RetrieverTool
 
 from assay.capture import CaptureRules, RunCollector
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from integrations.llama_index.tests.fakes import ANSWER, QUESTION, settled
 from integrations.llama_index.tests.shapes.agents import ASK, calls
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from assay.errors import InputError
 from assay.judges.embedded.judge import EmbeddedJudge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.live.guards import GuardBlocked, GuardDecision, guard
 
 QUESTION, TRUE = "Why do cats purr?", "Cats purr when calm."

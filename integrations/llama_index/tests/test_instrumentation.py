@@ -12,7 +12,7 @@ from llama_index_instrumentation import get_dispatcher
 from assay import record_context
 from assay.capture import CaptureRules
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 
 QUESTION = "Why do cats purr?"
 

@@ -25,8 +25,8 @@ from pydantic import PrivateAttr
 import assay
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.budget.budget import Budget
-from assay.judges.named import resolve_judge
 from assay.judges.protocol import JUDGING
+from assay.judges.resolve import resolve_judge
 from assay.live import LiveScorer
 from assay.records import Context, Sample
 from assay.records.images import data_uri

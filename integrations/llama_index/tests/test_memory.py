@@ -11,7 +11,7 @@ MEASURE = """
 import gc
 import psutil
 from assay_llama_index import AssayInstrumentation
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from integrations.llama_index.tests.fakes import engine
 
 process = psutil.Process()

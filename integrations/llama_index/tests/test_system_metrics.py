@@ -8,7 +8,7 @@ from llama_index.core.evaluation import BatchEvalRunner, RetrieverEvaluator
 from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 
 QUESTION, ANSWER = "Why do cats purr?", "Cats purr when calm."
 PASSAGES = ["Cats purr when calm.", "Cats also purr to heal."]
@@ -43,7 +43,7 @@ def test_metrics_of_other_systems_go_by_their_names(name):
 
 
 def test_a_second_answer_is_passed_on():
-    judge = ScriptedJudge(ask=lambda question: "tie")
+    judge = ScriptedJudge(question=lambda question: "tie")
     evaluator = AssayEvaluator("llamaindex:pairwise", judge)
     assert evaluator.evaluate(QUESTION, ANSWER, second_response="To heal.").score == 0.5
     assert "second_response" in evaluator.evaluate(QUESTION, ANSWER).invalid_reason

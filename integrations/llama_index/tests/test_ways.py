@@ -8,7 +8,7 @@ from assay_llama_index import AssayInstrumentation
 from llama_index.core.agent.workflow import FunctionAgent, ReActAgent
 from llama_index.core.tools import FunctionTool
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.records import Sample, ToolCall
 from integrations.llama_index.tests.fakes import ANSWER, QUESTION, Caller, engine
 from integrations.llama_index.tests.shapes.agents import ASK, calls, cats, run, thoughts

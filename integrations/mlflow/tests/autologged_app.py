@@ -46,7 +46,7 @@ def scoring(url: str):
     from assay_langchain import AssayCallbackHandler
     from assay_mlflow import MlflowSink
 
-    from assay.judges.scripted import ScriptedJudge
+    from assay.judges.scripted_judge import ScriptedJudge
 
     judge = ScriptedJudge(support=lambda claim, passage: "supported", name="openai/model")
     return AssayCallbackHandler("faithfulness", judge, sinks=[MlflowSink(url)])

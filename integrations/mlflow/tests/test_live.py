@@ -6,7 +6,7 @@ import pytest
 from assay_langchain import AssayCallbackHandler
 from assay_mlflow import MlflowSink
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.records import Sample
 from tests._support.servers.stores import free_ports
 

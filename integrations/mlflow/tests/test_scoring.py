@@ -15,7 +15,7 @@ import pytest
 from assay_mlflow import AssayScorer, scorers
 
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 
 PASSAGE = "Cats purr when calm."
 ANSWER = "Cats purr when calm. They sing."
@@ -35,7 +35,7 @@ def judge() -> ScriptedJudge:
 def test_a_feedback_has_value_evidence_and_source(judge: ScriptedJudge) -> None:
     feedback = AssayScorer("faithfulness", judge).run(inputs=INPUTS, outputs=OUTPUTS)
     assert (feedback.name, feedback.value, feedback.error) == ("faithfulness", 0.5, None)
-    assert feedback.rationale == "faithfulness = 0.500\n- supported: Cats purr when calm.\n- not mentioned: They sing."
+    assert feedback.rationale == "faithfulness = 0.500\n- supported: Cats purr when calm.\n- not_mentioned: They sing."
     assert (feedback.source.source_type, feedback.source.source_id) == ("LLM_JUDGE", "openai/model")
     assert json.loads(feedback.metadata["assay.evidence"])[0]["label"] == "not_mentioned"
     assert all(isinstance(value, str) for value in feedback.metadata.values())
@@ -141,7 +141,7 @@ os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 sys.path += sys.argv[2:]  # MLflow whole, with its database
 import mlflow
 from mlflow.entities import Document
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay_mlflow import scorers
 
 judge = ScriptedJudge(
@@ -222,7 +222,7 @@ def check(found: dict[str, Any]) -> None:
     rows = found["rows"]["rows"]
     value, error, rationale, source, _ = rows["Why?"]["faithfulness"]
     assert (value, error, source) == (0.5, None, "LLM_JUDGE")  # of two sentences the passage says the first
-    assert "not mentioned: They sing." in rationale
+    assert "not_mentioned: They sing." in rationale
     assert rows["Why?"]["context_recall"][0] == 1.0
     assert rows["Why not?"]["faithfulness"][:2] == [None, "missing_input"]
     assert rows["What?"]["faithfulness"][:2] == [None, "missing_input"]

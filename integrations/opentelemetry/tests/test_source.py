@@ -1,4 +1,4 @@
-"""Files of spans wherever samples are taken: in `evaluate`, on the command line, and in a spool."""
+"""Files of spans wherever samples are taken: in `evaluate`, on the command line, and in a queue."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from assay import evaluate
 from assay.cli.main import app
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from integrations.opentelemetry.tests.test_files import document, otlp, trace
 
 
@@ -44,8 +44,8 @@ def test_the_command_line_reads_traces(spans: Path, tmp_path: Path) -> None:
     assert rows[1]["scores"]["faithfulness"]["value"] > 0.5
 
 
-def test_traces_go_into_a_spool_once(spans: Path, tmp_path: Path) -> None:
-    arguments = ["data", "import", f"otel:{spans}", str(tmp_path / "spool"), "--json"]
+def test_traces_go_into_a_queue_once(spans: Path, tmp_path: Path) -> None:
+    arguments = ["data", "import", f"otel:{spans}", str(tmp_path / "queue"), "--json"]
     first, second = (json.loads(CliRunner().invoke(app, arguments).stdout) for _ in range(2))
     assert (first["read"], first["new"], first["unreadable"]) == (2, 2, 1)
     assert (second["read"], second["new"], second["known"]) == (2, 0, 2)

@@ -13,7 +13,7 @@ from assay_phoenix import AssayEvaluator, evaluators
 from phoenix.evals import async_evaluate_dataframe, bind_evaluator, evaluate_dataframe
 
 from assay.errors import InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 
 PASSAGE = "Cats purr when calm."
 ANSWER = "Cats purr when calm. They sing."
@@ -46,7 +46,7 @@ def test_a_frame(frame: pd.DataFrame, judge: ScriptedJudge) -> None:
     )
     first, *others = made["faithfulness_score"]
     assert (first["score"], first["kind"], first["direction"]) == (0.5, "llm", "maximize")  # of two sentences the first
-    assert "not mentioned: They sing." in first["explanation"]
+    assert "not_mentioned: They sing." in first["explanation"]
     assert first["metadata"]["assay.judge"] == "openai/model"
     causes = [(one.get("score"), one["label"], one["metadata"]["assay.cause"]) for one in others]
     assert causes == [
@@ -144,7 +144,7 @@ def test_an_experiment_on_a_server(url: str, judge: ScriptedJudge) -> None:
     found = {run["input"]["question"]: {one["name"]: one for one in run["annotations"]} for run in stored}
     told = found["Why?"]["faithfulness"]
     assert (told["score"], told["annotator_kind"]) == (0.5, "LLM")
-    assert "not mentioned: They sing." in told["explanation"]
+    assert "not_mentioned: They sing." in told["explanation"]
     assert told["metadata"]["assay.judge"] == "openai/model"
     assert found["Why?"]["context_recall"]["score"] == 1.0
     missing = found["Why not?"]["context_recall"]

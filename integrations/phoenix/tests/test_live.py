@@ -6,7 +6,7 @@ import pytest
 from assay_langchain import AssayCallbackHandler
 from assay_phoenix import PhoenixSink
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from tests._support.servers.stores import free_ports
 
 pytestmark = pytest.mark.timeout(900)  # the first test of a session installs and starts the server

@@ -19,7 +19,7 @@ from opentelemetry import trace
 from assay import evaluate
 from assay.capture import CaptureRules
 from assay.errors import InputError, StoreError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from tests._support.servers.stores import free_ports
 
 pytestmark = pytest.mark.timeout(900)  # the first test of a session installs and starts the server

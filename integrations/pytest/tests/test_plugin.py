@@ -82,7 +82,7 @@ def test_a_good_answer_passes_and_a_bad_one_shows_its_claims(project: pytest.Pyt
         [
             "*AssertionError: faithfulness = 0.500, and at least 0.8 was expected*",
             "*question: Q?*",
-            "*not mentioned*It is red.*",
+            "*not_mentioned*It is red.*",
             "*faithfulness*0.750*2/2*",
             "2 answers in run * of *assay.db",
             "report: *report.json",

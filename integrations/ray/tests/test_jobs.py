@@ -57,7 +57,7 @@ def test_workers_load_nothing_that_only_datasets_need() -> None:
 
 
 def test_a_judge_of_the_script_itself_is_sent(tmp_path: Path) -> None:
-    from assay.judges.scripted import ScriptedJudge
+    from assay.judges.scripted_judge import ScriptedJudge
 
     data = write(tmp_path / "a.jsonl", 8)
     make = lambda: ScriptedJudge(support=lambda claim, passage: "supported")  # noqa: E731

@@ -50,6 +50,6 @@ def shortened(text: str, most: int = 240) -> str:
 
 
 def pluralize(count: int, what: str) -> str:
-    """A number with what it counts: "1 row", "2 rows", "12,000 rows", "3 inquiries"."""
+    """A number with what it counts: "1 row", "2 rows", "12,000 rows", "3 prompts"."""
     several = f"{what[:-1]}ies" if what.endswith("ry") else f"{what}s"
     return f"{count:,} {what if count == 1 else several}"

@@ -16,7 +16,7 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.analysis.judges.alignment.labels import Labels
     from assay.evaluation.result import Result
-    from assay.judges.calibrated import Calibration
+    from assay.judges.calibrated_judge import Calibration
 
 
 @grouped

@@ -36,7 +36,7 @@ def batching(
     contexts help to give it). The questions of groups that agree are batched from then on, by this judge with this
     store, unless --batched-questions says otherwise.
     """
-    from assay.analysis.judges.fuse_check import fuse_check as check
+    from assay.analysis.judges.batching_check import check_batching as check
 
     found = check(
         data,

@@ -82,7 +82,7 @@ def _with_judge(
 
 def _before(found: Causes) -> str:
     rows = sum(cause.reads > 0 for cause in found.per_row.values())
-    what = f"{pluralize(rows, 'failed row')}, {pluralize(found.reads, 'inquiry')}"
+    what = f"{pluralize(rows, 'failed row')}, {pluralize(found.reads, 'prompt')}"
     return f"to be read: {what} or more; what the store has costs nothing"
 
 

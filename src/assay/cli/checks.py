@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from assay._util.install_hints import DISTRIBUTION, PARTS
 from assay._util.sync import run_sync
 from assay.errors import AssayError
-from assay.inquiries import Claims, Support
 from assay.judges.http.probe import CLAIMS, PASSAGE
+from assay.prompts import Claims, Support
 
 if TYPE_CHECKING:
     from assay.judges import BaseJudge

@@ -40,7 +40,7 @@ def clear_cache(
         if prompt is None and judge is None and run is None:
             raise InputError("clear-cache: name what to delete: RUN, --prompt or --judge")
         named = None if run is None else kept.run_id(run)
-        count = kept.forget(inquiry=prompt, judge=judge, run=named, dry_run=dry_run)
+        count = kept.forget(prompt=prompt, judge=judge, run=named, dry_run=dry_run)
         verb = "would delete" if dry_run else "deleted"
         say(f"{verb} {pluralize(count, 'judgement')}")
         if rows and named is not None:

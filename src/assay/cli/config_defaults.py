@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from assay.cli.options import BATCHED_QUESTIONS, ColumnsOption, JudgeOption, MetricsOption
+from assay.cli.options import ColumnsOption, JudgeOption, MetricsOption
 
 if TYPE_CHECKING:
     from assay.config import Config
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _IN_USE: ContextVar[tuple[typer.Context, Config | None] | None] = ContextVar("configuration", default=None)
 #: Options of the judge: a file's go with the file's judge alone.
 _JUDGE = (
-    *("base_url", "api_key_env", "embedding_model", "window_tokens", "guidance", "asking"),
+    *("base_url", "api_key_env", "embedding_model", "window_tokens", "instructions", "batched_questions"),
     *("discount", "poll", "rows_in_flight"),
 )
 #: Options that a file speaks of, by their annotation: others have these names too.
@@ -143,15 +143,9 @@ def _defaults(config: Config) -> dict[str, Any]:
     said = {
         "judge": judge.name,
         **{name: getattr(judge, name) for name in _JUDGE},
-        "asking": _batched_questions(judge.asking),
         "metrics": ",".join(metric.label for metric in config.metrics) or None,
         "columns": [f"{field}={column}" for field, columns in config.columns.items() for column in columns] or None,
         "store": config.store,
         "language": config.language,
     }
     return {name: str(value) if isinstance(value, Path) else value for name, value in said.items() if value is not None}
-
-
-def _batched_questions(asking: str | None) -> str | None:
-    """What the file says of it, as --batched-questions takes it."""
-    return next((option for option, value in BATCHED_QUESTIONS.items() if value == asking), asking)

@@ -16,8 +16,8 @@ _WORDS = (
     (re.compile(r"\breplace=True\b"), "--replace"),
     (re.compile(r"\brun it again to go on\b"), "`assay store batches collect` goes on"),
     (re.compile(r"^detach: "), "--detach: "),
-    (re.compile(r"^asking: 'fused' goes"), "--batched-questions: 'yes' goes"),
-    (re.compile(r"^guidance\b"), "--instructions"),
+    (re.compile(r"^batched_questions\b"), "--batched-questions"),
+    (re.compile(r"^instructions\b"), "--instructions"),
     (re.compile(r"\bformat= says"), "--format says"),
     (re.compile(r"""\bevaluate\(\.\.\., language="(\w+)"\)"""), r"--language \1"),
 )

@@ -123,7 +123,7 @@ class Stakes:
         """Raise InputError for rules good_share without a threshold that was found on values of this judge."""
         if any(rule.kind == "good_share" for rule in self.gate.rules):
             from assay.analysis.gates.label_share import thresholds_of_judge
-            from assay.judges.named import resolve_judge
+            from assay.judges.resolve import resolve_judge
 
             thresholds_of_judge(self.gate, resolve_judge(judge).fingerprint)
 
@@ -146,15 +146,15 @@ class Stakes:
 def watch(stakes: Stakes | None, rows: Data, metrics: MetricSpec | None, judge: JudgeSpec) -> tuple[Data, Early]:
     """The rows in an order by chance, and what looks at each. Raises InputError where there is no gate."""
     from assay.analysis.gates.early_stopping import Early
-    from assay.data.shuffled import Shuffled
+    from assay.data.shuffle import ShuffledData
     from assay.evaluation.evaluate import chosen_for
-    from assay.judges.named import resolve_judge
+    from assay.judges.resolve import resolve_judge
 
     if stakes is None:
         raise InputError("--sequential: goes with --gate, --fail-below and --fail-above")
     resolved = resolve_judge(judge)
     chosen = chosen_for(metrics, rows, resolved)
-    shuffled = Shuffled(rows)
+    shuffled = ShuffledData(rows)
     return shuffled, Early(stakes.gate, chosen, shuffled.rows, resolved.fingerprint, stakes.baseline)
 
 

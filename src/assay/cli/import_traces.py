@@ -15,14 +15,14 @@ from assay.errors import InputError, MissingExtra, StoreError
 
 if TYPE_CHECKING:
     from assay.live.ingest import IngestReport
-    from assay.live.spool.spool import Spool
+    from assay.live.queue.sample_queue import SampleQueue
 
 OK, REFUSED = 0, 1
 
 
 def import_traces(
     source: Annotated[str, typer.Argument(help="NAME:ADDRESS, for example otel:spans.jsonl.")],
-    queue: Annotated[Path, typer.Argument(help="The folder of the queue (spool); it is made if needed.")],
+    queue: Annotated[Path, typer.Argument(help="The folder of the queue; it is made if needed.")],
     since: Annotated[
         str | None, typer.Option(help="Traces completed then or later, as 2026-11-21; else from where it last ended.")
     ] = None,
@@ -39,7 +39,7 @@ def import_traces(
     as_json: Annotated[bool, typer.Option("--json", help="Print the reports as JSON lines.")] = False,
 ) -> None:
     """Import traces into a queue for `assay live worker`; samples that it has already are skipped."""
-    from assay.live.spool.spool import Spool
+    from assay.live.queue.sample_queue import SampleQueue
 
     pause = seconds_in(every, "--every") if every is not None else 60.0 if follow else None
     options = {
@@ -50,7 +50,7 @@ def import_traces(
         "metadata": _pairs(metadata or ()),
         "overlap": seconds_in(overlap, "--overlap"),
     }
-    target = Spool(queue, sampling=sampling)
+    target = SampleQueue(queue, sampling=sampling)
     try:
         while True:
             began = time.monotonic()
@@ -64,12 +64,12 @@ def import_traces(
         target.close(10)
 
 
-def _pass(source: str, spool: Spool, options: dict[str, Any], *, again: bool) -> IngestReport | None:
+def _pass(source: str, queue: SampleQueue, options: dict[str, Any], *, again: bool) -> IngestReport | None:
     """One pass. A source that cannot be reached now may be there the next time, if there is to be one."""
     from assay.live.ingest import ingest as read_once
 
     try:
-        return read_once(source, spool, **options)
+        return read_once(source, queue, **options)
     except (InputError, MissingExtra, StoreError):
         raise
     except Exception as error:

@@ -139,8 +139,8 @@ def _how_to_write(name: str) -> str:
 
 
 def _judges_for(metric: Metric) -> str:
-    from assay.judges.embedded.judge import INQUIRIES
+    from assay.judges.embedded.judge import PROMPTS
 
     if not metric.asks:  # of another package: it asks nothing, or does not say what
         return "any" if metric.consults else "none"
-    return "embedded, LLM" if set(metric.asks) <= set(INQUIRIES) else "LLM"
+    return "embedded, LLM" if set(metric.asks) <= set(PROMPTS) else "LLM"

@@ -17,13 +17,11 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
-    from assay.judges.protocol import Asking
     from assay.store.store import Store
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 JUDGE_PANEL = "Judge"
 #: The values of --batched-questions, and the words of Python and of the configuration for them.
-BATCHED_QUESTIONS: Mapping[str, Asking] = {"yes": "fused", "no": "separate", "auto": "auto"}
 
 RunArgument = Annotated[str, typer.Argument(help="The run's name, or 'last'.")]
 MetricsOption = Annotated[str | None, typer.Option(help="Names with commas; see `assay metrics`.")]
@@ -155,8 +153,8 @@ class JudgeOptions:
     api_key_env: KeyOption = None
     embedding_model: EmbeddingOption = None
     window_tokens: WindowOption = None
-    guidance: InstructionsOption = None
-    asking: BatchedQuestionsOption = None
+    instructions: InstructionsOption = None
+    batched_questions: BatchedQuestionsOption = None
     discount: DiscountOption = None
     poll: PollOption = None
     rows_in_flight: RowsInFlightOption = None
@@ -166,13 +164,13 @@ class JudgeOptions:
         """The judge that they mean. Raises InputError for options that do not go together."""
         batch = {"discount": self.discount, "poll": self.poll, "rows_in_flight": self.rows_in_flight}
         judge = judge_of(self.judge, self.base_url, self.api_key_env, self.embedding_model, self.window_tokens, batch)
-        judge = judge if self.guidance is None else judge.with_guidance(self.guidance)
-        judge = judge if self.asking is None else judge.with_asking(_asking(self.asking))
+        judge = judge if self.instructions is None else judge.with_instructions(self.instructions)
+        judge = judge if self.batched_questions is None else judge.with_batched_questions(self.batched_questions)
         if self.calibration is None:
             return judge
-        from assay.judges.calibrated import calibrated
+        from assay.judges.calibrated_judge import calibrate_judge
 
-        return calibrated(judge, self.calibration)
+        return calibrate_judge(judge, self.calibration)
 
     def resolve_if(self, fingerprint: str) -> BaseJudge | None:
         """The judge that they mean, where it is the one with this fingerprint; None where not, or it cannot be had."""
@@ -185,13 +183,6 @@ class JudgeOptions:
             return None
 
 
-def _asking(given: str) -> Asking:
-    """The value of `asking` in Python. Raises InputError."""
-    if given not in BATCHED_QUESTIONS:
-        raise InputError(f"--batched-questions: expected {', '.join(BATCHED_QUESTIONS)}; got {given!r}")
-    return BATCHED_QUESTIONS[given]
-
-
 def judge_of(
     judge: str,
     base_url: str | None,
@@ -201,7 +192,7 @@ def judge_of(
     batch: Mapping[str, Any] | None = None,
 ) -> BaseJudge:
     """The judge that these options mean, `batch`: those of batch judges. InputError where they do not go together."""
-    from assay.judges.named import resolve_judge
+    from assay.judges.resolve import resolve_judge
 
     given = {name: value for name, value in (batch or {}).items() if value is not None}
     if given and not judge.startswith(("openai-batch:", "anthropic-batch:")):

@@ -27,7 +27,15 @@ SHORT = (
 #: The panels of `assay score --help-all`, besides.
 PANELS: dict[str, tuple[str, ...]] = {
     "Judge": (
-        *("base_url", "api_key_env", "embedding_model", "window_tokens", "guidance", "asking", "calibration"),
+        *(
+            "base_url",
+            "api_key_env",
+            "embedding_model",
+            "window_tokens",
+            "instructions",
+            "batched_questions",
+            "calibration",
+        ),
         *("discount", "poll", "rows_in_flight"),
     ),
     "Data": ("format", "language"),

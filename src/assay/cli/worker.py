@@ -16,7 +16,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.judges.budget.budget import Budget
-    from assay.live.spool.status import SpoolReport
+    from assay.live.queue.status import QueueReport
     from assay.sinks.base import Sink
 
 OK, UNSETTLED = 0, 1
@@ -63,7 +63,7 @@ class BudgetOptions:
 
 @grouped
 def worker(
-    queue: Annotated[Path, typer.Argument(help="The folder of the queue (spool).")],
+    queue: Annotated[Path, typer.Argument(help="The folder of the queue.")],
     *,
     metrics: MetricsOption = None,
     judge: JudgeOptions,
@@ -79,20 +79,20 @@ def worker(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Score the samples of a queue and deliver the scores. Several workers may share a queue."""
-    from assay.live.spool.file import FILE_NAME, SpoolFile
+    from assay.live.queue.queue_file import FILE_NAME, QueueFile
 
     if not (queue / FILE_NAME).exists():
         raise InputError(
-            f"queue: there is none in {str(queue)!r}; the application makes it with assay.live.Spool(PATH)"
+            f"queue: there is none in {str(queue)!r}; the application makes it with assay.live.SampleQueue(PATH)"
         )
     if retry_parked:
-        say(f"parked scores due again: {SpoolFile(queue).retry_parked()}", aside=True)
+        say(f"parked scores due again: {QueueFile(queue).retry_parked()}", aside=True)
     if status:
-        from assay.live.spool.status import report_of
+        from assay.live.queue.status import report_of
 
-        _print(report_of(SpoolFile(queue)), as_json)
+        _print(report_of(QueueFile(queue)), as_json)
         raise typer.Exit(OK)
-    from assay.live.spool.worker import Worker
+    from assay.live.queue.worker import Worker
     from assay.sinks.writing import check_sinks
 
     sinks = _sinks(sink or [])
@@ -112,7 +112,7 @@ def _sinks(specs: list[str]) -> dict[str, Sink]:
     return {spec: resolve_sink(spec) for spec in specs}
 
 
-def _print(report: SpoolReport, as_json: bool) -> None:
+def _print(report: QueueReport, as_json: bool) -> None:
     if as_json:
         say_json(report.to_dict())
         return

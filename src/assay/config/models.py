@@ -23,8 +23,8 @@ from pydantic import (
 )
 
 from assay.config.table import near
-from assay.judges.fusing import checked_asking
-from assay.judges.protocol import Asking
+from assay.judges.protocol import BatchedQuestions
+from assay.judges.question_batching import check_batched_questions
 from assay.records.field_names import ACCEPTED, field_of
 
 BATCH_JUDGES = ("openai-batch:", "anthropic-batch:")
@@ -74,8 +74,8 @@ class JudgeSettings(Table):
         api_key_env: The environment variable that holds its key.
         embedding_model: The model for embeddings at the same address.
         window_tokens: The tokens that its window holds.
-        guidance: The file with judge instructions and few-shot examples.
-        asking: Whether questions are batched: "auto", "fused" or "separate".
+        instructions: The file with judge instructions and few-shot examples.
+        batched_questions: Whether questions are batched: "auto", "yes" or "no".
         discount: What is taken off the usual price in batches, from 0 to 1.
         poll: The seconds between two polls of a batch.
         rows_in_flight: The rows held while batches are pending.
@@ -86,8 +86,8 @@ class JudgeSettings(Table):
     api_key_env: Text = None
     embedding_model: Text = None
     window_tokens: Whole = None
-    guidance: Annotated[Path | None, BeforeValidator(_path), Field(description="a text")] = None
-    asking: Annotated[Asking | None, BeforeValidator(checked_asking)] = None
+    instructions: Annotated[Path | None, BeforeValidator(_path), Field(description="a text")] = None
+    batched_questions: Annotated[BatchedQuestions | None, BeforeValidator(check_batched_questions)] = None
     discount: Annotated[float | None, Field(ge=0, le=1, description="what is taken off the price, from 0 to 1")] = None
     poll: Annotated[float | None, Field(gt=0, description="seconds above 0")] = None
     rows_in_flight: Whole = None

@@ -67,7 +67,9 @@ def _read(whole: Section, folder: Path, here: Path, named: bool = False) -> Conf
         language=tables.language,
         store=None if store is None else Path(store if is_database(store) else _from(folder, here, store)),
         columns=_columns(whole.section("columns"), tables.columns),
-        judge=judge if judge.guidance is None else judge.model_copy(update={"guidance": folder / judge.guidance}),
+        judge=judge
+        if judge.instructions is None
+        else judge.model_copy(update={"instructions": folder / judge.instructions}),
         metrics=metrics,
         budget=budget_in(whole.section("budget"), tables.budget),
         gates=gate_in(whole.section("gates"), tables.gates, metrics, folder),

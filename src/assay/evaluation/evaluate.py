@@ -25,8 +25,8 @@ from assay.evaluation.summary import Summary
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, check_budget, spending
 from assay.judges.cache import JudgementCache
-from assay.judges.named import resolve_judge
-from assay.judges.protocol import Asking
+from assay.judges.protocol import BatchedQuestions
+from assay.judges.resolve import resolve_judge
 from assay.metrics import Metric
 from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import ScoredSample
@@ -84,7 +84,7 @@ async def aevaluate(
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
     reading: int = 1,
-    asking: Asking | None = None,
+    batched_questions: BatchedQuestions | None = None,
     detach: bool = False,
     until: Callable[[int, ScoredSample], str | None] | None = None,
 ) -> Result:
@@ -120,7 +120,7 @@ async def aevaluate(
         stop_after: Rows in a row without one usable reply of the judge after which the run ends. None: never.
         reading: 2 asks the judge again for what reading 1 has stored, and keeps the replies apart: see
             `assay.analysis.judges.noise`.
-        asking: Whether an LLM judge is asked related questions in one request: "fused", "separate", or "auto", where
+        batched_questions: Whether an LLM judge is asked related questions in one request: "yes", "no", or "auto", where
             `assay judge batching` found no difference. None: as the judge is configured, by default "auto".
         detach: For a batch judge: submit the batches, and raise Detached in place of waiting for them. The same call
             later continues, and either ends or raises it again.
@@ -149,7 +149,7 @@ async def aevaluate(
         budget=budget,
         stop_after=stop_after,
         reading=reading,
-        asking=asking,
+        batched_questions=batched_questions,
         detach=detach,
         until=until,
     )
@@ -200,7 +200,7 @@ def _begin(
 ) -> tuple[EvaluationRun, Data]:
     """Check everything, and start a run in the store. Asks the judge nothing."""
     judge = resolve_judge(judge)
-    judge = judge if options.asking is None else judge.with_asking(options.asking)
+    judge = judge if options.batched_questions is None else judge.with_batched_questions(options.batched_questions)
     source = open_data(data, column_map=column_map, limit=limit, language=language)
     chosen = chosen_for(metrics, source, judge)
     check_budget(options.budget, judge)
@@ -238,8 +238,8 @@ def _begin(
     result.run = start_run(kept, run, {**result.info(), "stopped": NOT_FINISHED}, replace=replace)
     judgements = kept.judgements(result.run)
     cache = JudgementCache(judge.with_store(judgements), judgements, options.reading)
-    if cache.fused:
-        result.notes.append(f"asked in one request, by groups: {', '.join(sorted(cache.fused))}")
+    if cache.batched_groups:
+        result.notes.append(f"asked in one request, by groups: {', '.join(sorted(cache.batched_groups))}")
     return EvaluationRun(result, chosen, judge, cache, options), source
 
 

@@ -20,7 +20,7 @@ from assay.evaluation.score_sample import score_sample, skipped_sample, storable
 from assay.judges import BaseJudge
 from assay.judges.budget.budget import Budget
 from assay.judges.cache import JudgementCache
-from assay.judges.protocol import WAITS, Asking, Waits
+from assay.judges.protocol import WAITS, BatchedQuestions, Waits
 from assay.metrics import Metric
 from assay.records import Sample, Score, ScoredSample
 from assay.sinks.base import Sink
@@ -50,7 +50,7 @@ class RunOptions:
     budget: Budget | None
     stop_after: int | None
     reading: int = 1
-    asking: Asking | None = None
+    batched_questions: BatchedQuestions | None = None
     detach: bool = False
     until: Callable[[int, ScoredSample], str | None] | None = None
 

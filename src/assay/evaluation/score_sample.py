@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from assay._util.normalise import well_formed
 from assay.errors import Cause
-from assay.judges.protocol import Judge, fused_of
+from assay.judges.protocol import Judge, batched_groups_of
 from assay.metrics.base import Metric
-from assay.metrics.joint_inquiries import Fusing
+from assay.metrics.joint_prompts import BatchingJudge
 from assay.records import Sample, Score, ScoredSample, ScoreError
 
 GRACE = 1.0  # seconds that a cancelled metric has to put itself away; what ignores that is left behind
@@ -37,8 +37,8 @@ async def score_sample(
     """
     if sample.status != "complete" and not score_partial:
         return skipped_sample(sample, metrics, Cause.PARTIAL, f"the answer is {sample.status}, not complete")
-    if groups := fused_of(judge):
-        judge = Fusing(judge, sample, sorted(groups))
+    if groups := batched_groups_of(judge):
+        judge = BatchingJudge(judge, sample, sorted(groups))
     tasks = {metric.label: asyncio.create_task(_guarded(metric, sample, judge)) for metric in metrics}
     if not tasks:
         return ScoredSample(sample=sample, scores={})

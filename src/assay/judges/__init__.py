@@ -15,20 +15,22 @@ if TYPE_CHECKING:
     from assay.judges.batch.judge import AnthropicBatchJudge as AnthropicBatchJudge
     from assay.judges.batch.judge import OpenAIBatchJudge as OpenAIBatchJudge
     from assay.judges.budget.budget import Prices as Prices
+    from assay.judges.calibrated_judge import calibrate_judge as calibrate_judge
     from assay.judges.classifier.judge import DecisionsJudge as DecisionsJudge
     from assay.judges.classifier.judge import SystemOneJudge as SystemOneJudge
     from assay.judges.local.judge import LocalJudge as LocalJudge
-    from assay.judges.named import resolve_judge as resolve_judge
     from assay.judges.protocol import Answer as Answer
     from assay.judges.protocol import Judge as Judge
+    from assay.judges.resolve import resolve_judge as resolve_judge
 
 _HOMES = {
     "assay.judges.base": "BaseJudge JudgeSpec",
     "assay.judges.batch.judge": "AnthropicBatchJudge OpenAIBatchJudge",
     "assay.judges.budget.budget": "Prices",
+    "assay.judges.calibrated_judge": "calibrate_judge",
     "assay.judges.classifier.judge": "DecisionsJudge SystemOneJudge",
     "assay.judges.local.judge": "LocalJudge",
-    "assay.judges.named": "resolve_judge",
+    "assay.judges.resolve": "resolve_judge",
     "assay.judges.protocol": "Answer Judge",
 }
 

@@ -1,10 +1,11 @@
-"""Judges: whoever answers inquiries.
+"""Judges: whoever answers prompts.
 
-A judge implements `answer`, which takes a batch of inquiries of any types and returns one `Answer` for each. What a
+A judge implements `answer`, which takes a batch of prompts of any types and returns one `Answer` for each. What a
 metric holds in its hands is the small `Judge` protocol, served by a `JudgementCache`: memory, store, batches.
 
-There are two ways to answer, and a judge may have one or both: *generate* structured text (see `writing.judge`), or
-*decide*: a probability for each label of a closed set, many questions in one request (`Inquiry.questions`, `decided`).
+There are two ways to answer, and a judge may have one or both: *generate* structured text (see `llm.judge`), or
+*decide*: a probability for each label of a closed set, many questions in one request (`JudgePrompt.questions`,
+`decided`).
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from assay._util.call_repr import call_repr
 from assay.errors import InputError, JudgeFailure
 
 if TYPE_CHECKING:
-    from assay.inquiries.base import Inquiry
-    from assay.judges.guidance import Guidance, GuidanceSpec
-    from assay.judges.protocol import Asking, Group, JudgementStore
+    from assay.judges.instructions import InstructionsSpec, JudgeInstructions
+    from assay.judges.protocol import BatchedQuestions, Group, JudgementStore
+    from assay.prompts.base import JudgePrompt
 from assay.judges.protocol import Answer, F, Host
 
 
@@ -40,19 +41,18 @@ class BaseJudge(ABC):
     """Base class of judges. Subclass it with a `fingerprint` and an `answer`.
 
     Attributes:
-        asking: How questions that belong together are asked, see `assay.judges.fusing`. None: always one by one.
+        batched_questions: Whether related questions share a request, see `assay.judges.question_batching`. None: never.
         durable: Whether judgements are kept on disk. False for judges of scripts and tests.
         samples_at_once: Samples that an evaluation asks about at the same time. None: all that are in flight.
         rows_in_flight: Rows that an evaluation holds while they wait for a judge that answers after hours; such rows
             have no deadline. None: as many as the evaluation's `concurrency`.
-        guidance: The user's instructions for single kinds of question. None: no instructions.
+        instructions: The user's instructions for single kinds of question. None: no instructions.
         sees: Whether it accepts pictures. Without, it is asked no question that has one.
         budgeted: True for judges that reserve each request from `SPENDING` before it leaves, and for those that cost
             nothing.
     """
 
-    #: how it is asked what belongs together, see `assay.judges.fusing`; None: one by one, it cannot be asked otherwise
-    asking: Asking | None = None
+    batched_questions: BatchedQuestions | None = None
 
     #: False for judges whose judgements need not be kept on disk (scripts, tests)
     durable: bool = True
@@ -64,8 +64,8 @@ class BaseJudge(ABC):
     #: then. None: as many as the evaluation's `concurrency`
     rows_in_flight: int | None = None
 
-    #: what its user tells it about single kinds of inquiry; None: nothing
-    guidance: Guidance | None = None
+    #: what its user tells it about single kinds of prompt; None: nothing
+    instructions: JudgeInstructions | None = None
     #: True for judges that can be shown pictures; the others are asked nothing that has one
     sees: bool = False
 
@@ -113,89 +113,89 @@ class BaseJudge(ABC):
         """
         return self
 
-    def with_guidance(self, guidance: GuidanceSpec) -> Self:
+    def with_instructions(self, instructions: InstructionsSpec) -> Self:
         """Make the same judge with instructions and examples.
 
         Args:
-            guidance: Instructions and examples for kinds of questions, or the file that has them.
+            instructions: Instructions and examples for kinds of questions, or the file that has them.
 
         Returns:
             The judge.
 
         Raises:
-            InputError: The guidance cannot be read, or this judge reads none.
+            InputError: The instructions cannot be read, or this judge reads none.
         """
-        from assay.judges.guidance import Guidance
+        from assay.judges.instructions import JudgeInstructions
 
         twin = copy.copy(self)
         twin.__dict__.pop("_caches", None)
-        twin.guidance = Guidance.of(guidance)
+        twin.instructions = JudgeInstructions.of(instructions)
         return twin
 
-    def with_asking(self, asking: Asking) -> Self:
-        """Copy the judge with a mode for questions that belong together. See `assay.judges.fusing`.
+    def with_batched_questions(self, batched_questions: bool | str) -> Self:
+        """Copy the judge with a mode for questions that belong together. See `assay.judges.question_batching`.
 
         Args:
-            asking: "auto": together where a check in the store found equal judgements. "fused": together. "separate":
-                one by one. A judge that writes no text is always asked one by one.
+            batched_questions: "auto": together where a check in the store found equal judgements. "yes": together.
+                "no": one by one. A judge that writes no text is always asked one by one.
 
         Returns:
             The copy.
 
         Raises:
-            InputError: `asking` is none of these, or "fused" meets a judge that writes no text.
+            InputError: `batched_questions` is none of these, or "yes" meets a judge that writes no text.
         """
-        from assay.judges.fusing import checked_asking
+        from assay.judges.question_batching import check_batched_questions
 
-        checked = checked_asking(asking)
-        if self.asking is None and checked == "fused":
-            raise InputError("asking: 'fused' goes with a judge that writes, for example judge='openai:MODEL'")
+        checked = check_batched_questions(batched_questions)
+        if self.batched_questions is None and checked == "yes":
+            raise InputError("batched_questions: 'yes' goes with a judge that writes, for example judge='openai:MODEL'")
         twin = copy.copy(self)
         twin.__dict__.pop("_caches", None)
-        twin.asking = None if self.asking is None else checked
+        twin.batched_questions = None if self.batched_questions is None else checked
         return twin
 
-    def guided(self, inquiry: Inquiry[F]) -> Inquiry[F]:
+    def guided(self, prompt: JudgePrompt[F]) -> JudgePrompt[F]:
         """Add the user's instructions for this kind of question.
 
         Args:
-            inquiry: The question.
+            prompt: The question.
 
         Returns:
-            The question with the instructions; the same one without guidance.
+            The question with the instructions; the same one without instructions.
         """
-        return inquiry if self.guidance is None else self.guidance.added_to(inquiry)
+        return prompt if self.instructions is None else self.instructions.added_to(prompt)
 
     @abstractmethod
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         """Answer questions. One that fails gets a failure; the others keep their judgements.
 
         Args:
-            inquiries: The questions.
+            prompts: The questions.
 
         Returns:
             One answer each, in order: a judgement or a failure.
         """
 
-    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+    def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:
         """Group questions that came up together: each group goes to `answer` by itself.
 
         What is in one group waits for the slowest of it, and may be of several samples: a judge must not read one
         question in view of another. The default is one group of all.
 
         Args:
-            inquiries: The questions.
+            prompts: The questions.
 
         Returns:
             The groups.
         """
-        return [inquiries]
+        return [prompts]
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
         """Check whether this judge can answer a kind of question. Asks nothing. The default answers everything.
 
         Args:
-            inquiry: Class of a judge prompt.
+            prompt: Class of a judge prompt.
             language: ISO 639-1 code of the texts.
 
         Returns:
@@ -204,7 +204,7 @@ class BaseJudge(ABC):
         return None
 
     async def prepare(self) -> None:  # noqa: B027  most judges load nothing
-        """Load what takes long, off the running event loop. Asked for before the first inquiry where a loop must not
+        """Load what takes long, off the running event loop. Asked for before the first prompt where a loop must not
         be held up, and perhaps again; without it a judge loads when it is first asked.
         """
 
@@ -223,17 +223,17 @@ class BaseJudge(ABC):
         """Close what belongs to the running event loop (clients, connections). The judge stays usable."""
 
     @property
-    def fused(self) -> frozenset[Group]:
-        """See `fused_of`; without a store nothing is known to agree."""
-        from assay.judges.fusing import fused_groups
+    def batched_groups(self) -> frozenset[Group]:
+        """See `batched_groups_of`; without a store nothing is known to agree."""
+        from assay.judges.question_batching import batched_groups
 
-        return fused_groups(self, None)
+        return batched_groups(self, None)
 
-    async def find(self, inquiry: Inquiry[F]) -> F:
+    async def find(self, prompt: JudgePrompt[F]) -> F:
         """Answer one question, with a cache that lives as long as the running event loop.
 
         Args:
-            inquiry: The question.
+            prompt: The question.
 
         Returns:
             The judgement.
@@ -248,7 +248,7 @@ class BaseJudge(ABC):
         caches = self.__dict__.setdefault("_caches", weakref.WeakKeyDictionary())
         if loop not in caches:
             caches[loop] = JudgementCache(self)
-        return await caches[loop].find(inquiry)
+        return await caches[loop].find(prompt)
 
 
 class ChatRunnable(Protocol):

@@ -1,7 +1,7 @@
-"""The cache in front of a judge: equal inquiries are answered once, and inquiries that meet are answered together.
+"""The cache in front of a judge: equal prompts are answered once, and prompts that meet are answered together.
 
 Order of look-up: memory, a call that is already under way, the store, the judge. Judgements go into the store before
-anybody sees them. What one inquiry breaks is that inquiry's failure; its neighbours keep their judgements.
+anybody sees them. What one prompt breaks is that prompt's failure; its neighbours keep their judgements.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from assay.errors import Cause, JudgeFailure, StoreError
-from assay.inquiries.base import Inquiry
-from assay.judges.asking import ask_judge, bug
-from assay.judges.fusing import fused_groups
+from assay.judges.guarded_call import ask_judge, bug
 from assay.judges.prompt_rendering import SECRET
 from assay.judges.protocol import METER, WAITS, Answer, Around, Group, JudgeBackend, JudgementStore
+from assay.judges.question_batching import batched_groups
+from assay.prompts.base import JudgePrompt
 from assay.records import Usage
 
 F = TypeVar("F")
@@ -33,9 +33,9 @@ _LASTING = frozenset(
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    """One inquiry that the judge is answering, and how many wait for it."""
+    """One prompt that the judge is answering, and how many wait for it."""
 
-    inquiry: Inquiry[Any]
+    prompt: JudgePrompt[Any]
     key: str
     answer: asyncio.Future[Answer]
     waiters: int = 0
@@ -67,35 +67,35 @@ class JudgementCache(Around):
     store_error: StoreError | None = None
     _address: str | None = None
     _maker: str | None = None
-    _fused: frozenset[Group] | None = None
+    _batched: frozenset[Group] | None = None
     _memory: OrderedDict[str, Answer] = field(default_factory=OrderedDict)
     _calls: dict[str, _Call] = field(default_factory=dict)
     _waiting: list[_Call] = field(default_factory=list)
 
     @property
-    def fused(self) -> frozenset[Group]:
-        """See `assay.judges.protocol.fused_of`; looked up once, so that one run is asked in one way."""
-        if self._fused is None:
+    def batched_groups(self) -> frozenset[Group]:
+        """See `assay.judges.protocol.batched_groups_of`; looked up once, so that one run is asked in one way."""
+        if self._batched is None:
             try:
-                self._fused = fused_groups(self.judge, self.store)
+                self._batched = batched_groups(self.judge, self.store)
             except Exception as error:  # a store that cannot be read; what is not known to agree is asked one by one
                 self._failed(error)
-                self._fused = frozenset()
-        return self._fused
+                self._batched = frozenset()
+        return self._batched
 
-    async def find(self, inquiry: Inquiry[F]) -> F:
-        """The judgement on this inquiry. Raises JudgeFailure."""
-        inquiry = self.judge.guided(inquiry)
-        key = self._key(inquiry)
+    async def find(self, prompt: JudgePrompt[F]) -> F:
+        """The judgement on this prompt. Raises JudgeFailure."""
+        prompt = self.judge.guided(prompt)
+        key = self._key(prompt)
         for _ in range(2):
             call = self._calls.get(key)
             mine = call is None
             if call is None:
-                known = self._known(key, inquiry)
+                known = self._known(key, prompt)
                 if known is not None:
                     self.cache_hits += 1
-                    return _unpacked(known, inquiry)
-                call = self._begin(key, inquiry)
+                    return _unpacked(known, prompt)
+                call = self._begin(key, prompt)
             try:
                 answer = await self._wait(call)
             except asyncio.CancelledError:
@@ -107,21 +107,21 @@ class JudgementCache(Around):
                 self.cache_hits += 1
             elif (meter := METER.get()) is not None:
                 meter.add(answer.usage)
-            return _unpacked(answer, inquiry)
+            return _unpacked(answer, prompt)
         raise JudgeFailure(Cause.INTERRUPTED, "the judge's call was cancelled, twice")
 
-    def _key(self, inquiry: Inquiry[Any]) -> str:
+    def _key(self, prompt: JudgePrompt[Any]) -> str:
         if self._address is None:
             again = "" if self.reading == 1 else f"\nreading {self.reading}"
             self._address = self.judge.address + again
         try:
-            return inquiry.key(self._address)
-        except Exception as error:  # an inquiry of a user's own may be wrong
-            raise bug(error, f"{inquiry.name}: ") from error
+            return prompt.key(self._address)
+        except Exception as error:  # a prompt of a user's own may be wrong
+            raise bug(error, f"{prompt.name}: ") from error
 
     # ---- what is known
 
-    def _known(self, key: str, inquiry: Inquiry[Any]) -> Answer | None:
+    def _known(self, key: str, prompt: JudgePrompt[Any]) -> Answer | None:
         answer = self._memory.get(key)
         if answer is not None:
             self._memory.move_to_end(key)
@@ -130,8 +130,8 @@ class JudgementCache(Around):
             return None
         try:
             blob = self.store.get_judgement(key)
-            judgement = None if blob is None else type(inquiry).load(blob)
-            if blob is None or inquiry.check(judgement) is not None:
+            judgement = None if blob is None else type(prompt).load(blob)
+            if blob is None or prompt.check(judgement) is not None:
                 return None
         except StoreError as error:
             self._failed(error)
@@ -148,19 +148,19 @@ class JudgementCache(Around):
             self._memory.popitem(last=False)
 
     def _keep(self, call: _Call, answer: Answer) -> Answer:
-        """Keep a judgement in memory and in the store. A judgement that cannot be written is its own inquiry's
+        """Keep a judgement in memory and in the store. A judgement that cannot be written is its own prompt's
         failure."""
         if self.store is not None and self.judge.durable:
             try:
-                blob = type(call.inquiry).dump(answer.judgement)
+                blob = type(call.prompt).dump(answer.judgement)
             except Exception as error:
-                failure = bug(error, f"the judge's judgement on {call.inquiry.name} is no JSON: ")
+                failure = bug(error, f"the judge's judgement on {call.prompt.name} is no JSON: ")
                 self._remember(call.key, Answer(failure=failure))
                 return Answer(failure=failure, usage=answer.usage)
             try:
                 if self._maker is None:
                     self._maker = self.judge.fingerprint
-                self.store.put_judgement(call.key, call.inquiry.name, self._maker, blob)
+                self.store.put_judgement(call.key, call.prompt.name, self._maker, blob)
             except Exception as error:  # paid for is paid for: it goes on from memory
                 self._failed(error)
         self._remember(call.key, Answer(judgement=answer.judgement))
@@ -168,16 +168,16 @@ class JudgementCache(Around):
 
     # ---- asking
 
-    def _begin(self, key: str, inquiry: Inquiry[Any]) -> _Call:
+    def _begin(self, key: str, prompt: JudgePrompt[Any]) -> _Call:
         loop = asyncio.get_running_loop()
-        call = self._calls[key] = _Call(inquiry, key, loop.create_future())
+        call = self._calls[key] = _Call(prompt, key, loop.create_future())
         if not self._waiting:
             loop.call_soon(self._send_when_quiet, 1)
         self._waiting.append(call)
         return call
 
     def _send_when_quiet(self, seen: int) -> None:
-        """Send the batch as soon as one turn of the loop brought no new inquiry.
+        """Send the batch as soon as one turn of the loop brought no new prompt.
 
         The metrics of a sample start in the same turn, or a few turns apart when they gather; waiting for the first
         quiet turn puts what they ask into one batch, always in the same order, at a cost of microseconds.
@@ -194,10 +194,10 @@ class JudgementCache(Around):
 
     def _groups(self, calls: list[_Call]) -> list[list[_Call]]:
         """The calls as the judge groups them. Whatever it leaves out goes last: nobody may wait for ever."""
-        left = {id(call.inquiry): call for call in calls}
+        left = {id(call.prompt): call for call in calls}
         try:
-            wanted = self.judge.groups([call.inquiry for call in calls])
-            groups = [[left.pop(id(inquiry)) for inquiry in group if id(inquiry) in left] for group in wanted]
+            wanted = self.judge.groups([call.prompt for call in calls])
+            groups = [[left.pop(id(prompt)) for prompt in group if id(prompt) in left] for group in wanted]
         except Exception:  # a judge is foreign code; without its grouping all go together
             return [calls] if calls else []
         return [group for group in [*groups, list(left.values())] if group]
@@ -206,7 +206,7 @@ class JudgementCache(Around):
         try:
             SECRET.set(self._secret())  # in this task's own context
             WAITS.set(None)  # it is of no one row
-            answers = await ask_judge(self.judge, [call.inquiry for call in batch.calls])
+            answers = await ask_judge(self.judge, [call.prompt for call in batch.calls])
             for call, answer in zip(batch.calls, answers, strict=True):
                 self._end(call, answer)
         finally:
@@ -273,7 +273,7 @@ class JudgementCache(Around):
             del self._calls[call.key]
 
 
-def _unpacked(answer: Answer, inquiry: Inquiry[F]) -> F:
+def _unpacked(answer: Answer, prompt: JudgePrompt[F]) -> F:
     if answer.failure is not None:
         # a fresh exception each time: several metrics may raise it, each with its own traceback
         failure = answer.failure

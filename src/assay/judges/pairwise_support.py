@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from assay._util.terminal import shortened
-from assay.inquiries import Support, SupportCells
 from assay.judges.claim_rules.plain import has_verb, plain
 from assay.judges.claim_rules.statements import asks
+from assay.prompts import Support, SupportCells
 from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict
 from assay.text.short_answers import BETWEEN as BETWEEN_SPELLINGS
 from assay.text.short_answers import aliases
@@ -46,23 +46,23 @@ T = TypeVar("T")
 
 
 def support_judgements(
-    inquiries: Mapping[int, Support], read: Callable[[list[Pair]], Sequence[R]], reason: Callable[[R, str], str | None]
+    prompts: Mapping[int, Support], read: Callable[[list[Pair]], Sequence[R]], reason: Callable[[R, str], str | None]
 ) -> dict[int, tuple[Verdict, ...]]:
-    """The judgements of these inquiries; `read` gets every pair of text and claim once.
+    """The judgements of these prompts; `read` gets every pair of text and claim once.
 
     `reason` says why in words: it is told the reading, and the parts by which a claim is not supported, as quotes.
     """
-    asked = [(i, claim, text) for i in inquiries.values() for claim in i.claims for text in _texts(i)]
+    asked = [(i, claim, text) for i in prompts.values() for claim in i.claims for text in _texts(i)]
     pairs = distinct((text, said) for i, claim, text in asked for said in claim_texts(claim.text, i.question, text))
     readings = dict(zip(pairs, read(pairs), strict=True)) if pairs else {}
 
-    def best(inquiry: Support, claim: Claim, text: str) -> tuple[R, str]:
-        spellings = claim_texts(claim.text, inquiry.question, text)
+    def best(prompt: Support, claim: Claim, text: str) -> tuple[R, str]:
+        spellings = claim_texts(claim.text, prompt.question, text)
         return max(((readings[text, said], said) for said in spellings), key=lambda one: one[0].probability)
 
     return {
         n: tuple(_verdict(claim, i, [best(i, claim, text) for text in _texts(i)], reason) for claim in i.claims)
-        for n, i in inquiries.items()
+        for n, i in prompts.items()
     }
 
 
@@ -89,10 +89,10 @@ def distinct(items: Iterable[T]) -> list[T]:
     return list(dict.fromkeys(items))
 
 
-def _texts(inquiry: Support) -> tuple[str, ...]:
+def _texts(prompt: Support) -> tuple[str, ...]:
     """What a claim is read against: all passages together, as some claims need two of them; for cells each alone."""
-    alone = inquiry.passages
-    return alone if isinstance(inquiry, SupportCells) or not alone else (BETWEEN.join(alone),)
+    alone = prompt.passages
+    return alone if isinstance(prompt, SupportCells) or not alone else (BETWEEN.join(alone),)
 
 
 def _label(reading: PairReading) -> SupportLabel:
@@ -103,7 +103,7 @@ def _label(reading: PairReading) -> SupportLabel:
 
 
 def _verdict(
-    claim: Claim, inquiry: Support, read: Sequence[tuple[R, str]], reason: Callable[[R, str], str | None]
+    claim: Claim, prompt: Support, read: Sequence[tuple[R, str]], reason: Callable[[R, str], str | None]
 ) -> Verdict:
     """The verdict of the reading that supports the claim best, where there are several, and where its evidence is.
 
@@ -114,8 +114,8 @@ def _verdict(
     readings = [reading for reading, _ in read]
     best = max(range(len(readings)), key=lambda k: readings[k].probability)
     top, said = read[best]
-    alone = len(readings) == len(inquiry.passages)  # the readings are those of the passages
-    evidence = evidence_of(top.sentence, inquiry.passages, best if alone else None)
+    alone = len(readings) == len(prompt.passages)  # the readings are those of the passages
+    evidence = evidence_of(top.sentence, prompt.passages, best if alone else None)
     label = _label(top)
     wrong = () if label == "supported" else unsupported_in(claim.text, said, top.unsupported)
     return Verdict(

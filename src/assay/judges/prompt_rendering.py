@@ -1,6 +1,6 @@
 """Prompts as text: judged material in fences that it cannot forge, then the task, then the schema where it is needed.
 
-The order serves prefix caches: everything up to the task is the same for all inquiries on the same material.
+The order serves prefix caches: everything up to the task is the same for all prompts on the same material.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-from assay.inquiries.base import Prompt, PromptSection
+from assay.prompts.base import PromptContent, PromptSection
 
 #: Part of every fingerprint: raise it when the wording or the layout below changes.
 VERSION = "2"
@@ -44,23 +44,23 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 Mask = Callable[[str], str]
 
 
-def render(prompt: Prompt, *, show_schema: bool, mask: Mask | None = None) -> str:
+def render(content: PromptContent, *, show_schema: bool, mask: Mask | None = None) -> str:
     """The user message. `show_schema` is for endpoints that do not take the schema as a parameter of the call.
 
-    `mask` is applied to the task as well: it should hold no judged text, and may where an inquiry is a user's own.
+    `mask` is applied to the task as well: it should hold no judged text, and may where a prompt is a user's own.
     """
-    parts = enclose(prompt.material, mask)
-    parts.append("TASK\n" + clean(mask(prompt.task) if mask else prompt.task))
+    parts = enclose(content.material, mask)
+    parts.append("TASK\n" + clean(mask(content.task) if mask else content.task))
     if show_schema:
-        parts.append(schema_text(prompt.schema))
+        parts.append(schema_text(content.schema))
     return "\n\n".join(parts)
 
 
-def render_parts(prompt: Prompt, *, show_schema: bool, mask: Mask | None = None) -> list[dict[str, Any]]:
+def render_parts(content: PromptContent, *, show_schema: bool, mask: Mask | None = None) -> list[dict[str, Any]]:
     """The user message as parts of text and image, as OpenAI has them: a picture stands in the fence of its section."""
     parts: list[dict[str, Any]] = []
     text = PICTURES
-    for section, block in zip(prompt.material, enclose(prompt.material, mask), strict=True):
+    for section, block in zip(content.material, enclose(content.material, mask), strict=True):
         text += "\n\n"
         if section.image is None:
             text += block
@@ -69,7 +69,7 @@ def render_parts(prompt: Prompt, *, show_schema: bool, mask: Mask | None = None)
         parts.append({"type": "text", "text": text + block[:close]})
         parts.append({"type": "image_url", "image_url": {"url": section.image.uri}})
         text = block[close:]
-    tail = render(replace(prompt, material=()), show_schema=show_schema, mask=mask)
+    tail = render(replace(content, material=()), show_schema=show_schema, mask=mask)
     return [*parts, {"type": "text", "text": f"{text}\n\n{tail}"}]
 
 

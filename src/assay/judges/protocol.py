@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 from assay.errors import JudgeFailure
-from assay.inquiries.base import Inquiry
+from assay.prompts.base import JudgePrompt
 from assay.records import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.judges.guidance import Guidance
+    from assay.judges.instructions import JudgeInstructions
 
 
 F = TypeVar("F")
@@ -38,22 +38,22 @@ class Judge(Protocol):
     def detects_contradiction(self) -> bool:
         """Whether its support verdicts tell a contradiction from a gap."""
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
         """Explain why the judge does not answer a kind of question.
 
         Args:
-            inquiry: The kind of question.
+            prompt: The kind of question.
             language: Code of the text's language.
 
         Returns:
             The failure, with the remedy. None when the judge answers it.
         """
 
-    async def find(self, inquiry: Inquiry[F]) -> F:
+    async def find(self, prompt: JudgePrompt[F]) -> F:
         """Answer one question.
 
         Args:
-            inquiry: The question.
+            prompt: The question.
 
         Returns:
             The judgement.
@@ -83,9 +83,9 @@ class Answer:
 class JudgeBackend(Protocol):
     """What the cache in front of a judge needs of it: a `BaseJudge` has it."""
 
-    asking: Asking | None
+    batched_questions: BatchedQuestions | None
     durable: bool
-    guidance: Guidance | None
+    instructions: JudgeInstructions | None
     sees: bool
 
     @property
@@ -100,17 +100,17 @@ class JudgeBackend(Protocol):
     def address(self) -> str:
         """All of this judge that can change a judgement, for the judgement's content address."""
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
         """See `Judge.cannot`."""
 
-    def guided(self, inquiry: Inquiry[F]) -> Inquiry[F]:
-        """The inquiry with the user's guidance for such inquiries."""
+    def guided(self, prompt: JudgePrompt[F]) -> JudgePrompt[F]:
+        """The prompt with the user's instructions for such prompts."""
 
-    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """Which of these inquiries to answer together."""
+    def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:
+        """Which of these prompts to answer together."""
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        """One answer per inquiry, in order."""
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        """One answer per prompt, in order."""
 
 
 def sees(judge: Judge | JudgeBackend) -> bool:
@@ -118,9 +118,9 @@ def sees(judge: Judge | JudgeBackend) -> bool:
     return bool(getattr(judge, "sees", False))
 
 
-def fused_of(judge: Judge | JudgeBackend) -> frozenset[Group]:
-    """The groups of inquiries that a judge is asked together: see `assay.metrics.joint_inquiries`."""
-    groups: frozenset[Group] = getattr(judge, "fused", frozenset())
+def batched_groups_of(judge: Judge | JudgeBackend) -> frozenset[Group]:
+    """The groups of prompts that a judge is asked together: see `assay.metrics.joint_prompts`."""
+    groups: frozenset[Group] = getattr(judge, "batched_groups", frozenset())
     return groups
 
 
@@ -150,11 +150,11 @@ class Around:
         return sees(self.judge)
 
     @property
-    def fused(self) -> frozenset[Group]:
-        return fused_of(self.judge)
+    def batched_groups(self) -> frozenset[Group]:
+        return batched_groups_of(self.judge)
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        return self.judge.cannot(inquiry, language)
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
+        return self.judge.cannot(prompt, language)
 
 
 class Meter:
@@ -247,11 +247,11 @@ class JudgementStore(Protocol):
     def get_judgement(self, key: str) -> bytes | None:
         """The judgement stored under this key."""
 
-    def put_judgement(self, key: str, inquiry: str, judge: str, judgement: bytes) -> None:
+    def put_judgement(self, key: str, prompt: str, judge: str, judgement: bytes) -> None:
         """Keep a judgement; on disk when this returns."""
 
 
-Asking = Literal["auto", "fused", "separate"]
+BatchedQuestions = Literal["auto", "yes", "no"]
 
 
 Group = Literal["both_ways", "answer", "reference"]

@@ -1,4 +1,4 @@
-"""Parts: an inquiry that is too large for one request is asked in several, whichever kind of judge is asked.
+"""Parts: a prompt that is too large for one request is asked in several, whichever kind of judge is asked.
 
 One function, for judges that write and judges that decide; they differ in what a request holds (`Room`) and in how a
 request is sent (`Question`).
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries.base import Division, Inquiry, PromptSection
-from assay.judges.asking import bug, gather_all
+from assay.judges.guarded_call import bug, gather_all
 from assay.judges.prompt_rendering import tokens_in
 from assay.judges.protocol import Answer
+from assay.prompts.base import Division, JudgePrompt, PromptSection
 from assay.records import Usage
 
-#: Times that one inquiry is divided, at most; an inquiry whose parts do not get smaller would never end.
+#: Times that one prompt is divided, at most; a prompt whose parts do not get smaller would never end.
 DEEPEST = 12
 
 #: Judged text in one request, at least: less is too little to judge by.
@@ -32,13 +32,13 @@ PICTURE_TOKENS = 1500
 #: Smaller questions may avoid these.
 _SHORTER = frozenset({Cause.TRUNCATED, Cause.TOO_LONG})
 
-#: Sends one inquiry. `True`: its reply was cut and it cannot get smaller; allow about twice the length.
-Ask = Callable[[Inquiry[Any], bool], Awaitable[Answer]]
+#: Sends one prompt. `True`: its reply was cut and it cannot get smaller; allow about twice the length.
+Ask = Callable[[JudgePrompt[Any], bool], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What one request for an inquiry takes.
+    """What one request for a prompt takes.
 
     over    tokens by which it is too large for the window; 0 or less where it fits
     chars   characters of judged text, of its kind, that the window holds; read only where it does not fit
@@ -57,28 +57,28 @@ class RequestWindow(Protocol):
     def window(self) -> int:
         """Tokens of one request, its reply included."""
 
-    def need(self, inquiry: Inquiry[Any]) -> Need:
-        """What this inquiry takes in one request. May raise JudgeFailure where no request can hold it."""
+    def need(self, prompt: JudgePrompt[Any]) -> Need:
+        """What this prompt takes in one request. May raise JudgeFailure where no request can hold it."""
 
 
-async def ask_in_parts(inquiry: Inquiry[Any], room: RequestWindow, ask: Ask, depth: int = 0) -> Answer:
-    """The answer to an inquiry, whole or in parts. What goes wrong is an answer; only cancellation is raised."""
+async def ask_in_parts(prompt: JudgePrompt[Any], room: RequestWindow, ask: Ask, depth: int = 0) -> Answer:
+    """The answer to a prompt, whole or in parts. What goes wrong is an answer; only cancellation is raised."""
     try:
-        division = _division(inquiry, room, depth)
+        division = _division(prompt, room, depth)
         if division is not None:
             return joined(division, await _parts(division, room, ask, depth))
-        answer = await ask(inquiry, False)
+        answer = await ask(prompt, False)
         if answer.failure is None or answer.failure.cause not in _SHORTER:
             return answer
-        division = inquiry.halve() if depth < DEEPEST else None
+        division = prompt.halve() if depth < DEEPEST else None
         if division is not None:
             return _with_cost(joined(division, await _parts(division, room, ask, depth)), answer.usage)
         if answer.failure.cause is Cause.TRUNCATED:
-            return _with_cost(await ask(inquiry, True), answer.usage)
+            return _with_cost(await ask(prompt, True), answer.usage)
         return answer
     except JudgeFailure as failure:
         return Answer(failure=failure)
-    except Exception as error:  # an inquiry of a user's own may be wrong
+    except Exception as error:  # a prompt of a user's own may be wrong
         return Answer(failure=bug(error))
 
 
@@ -90,7 +90,7 @@ def joined(division: Division[Any], answers: Sequence[Answer]) -> Answer:
             return Answer(failure=answer.failure, usage=usage)
     try:
         return Answer(judgement=division.join([answer.judgement for answer in answers]), usage=usage)
-    except Exception as error:  # an inquiry of a user's own may be wrong; that is one failure
+    except Exception as error:  # a prompt of a user's own may be wrong; that is one failure
         return Answer(failure=bug(error), usage=usage)
 
 
@@ -119,19 +119,19 @@ def _with_cost(answer: Answer, usage: Usage) -> Answer:
     return Answer(answer.judgement, answer.failure, usage + answer.usage, answer.keep)
 
 
-def _division(inquiry: Inquiry[Any], room: RequestWindow, depth: int) -> Division[Any] | None:
+def _division(prompt: JudgePrompt[Any], room: RequestWindow, depth: int) -> Division[Any] | None:
     """The parts to ask for; None: all at once. Raises JudgeFailure where it is too long and must not be cut."""
-    need = room.need(inquiry)
-    if need.split and depth < DEEPEST and (halves := inquiry.halve()) is not None:
+    need = room.need(prompt)
+    if need.split and depth < DEEPEST and (halves := prompt.halve()) is not None:
         return halves
     if need.over <= 0:
         return None
     division = None
     if depth < DEEPEST:  # hardly any room: it is the items or the reply that must get shorter
-        division = inquiry.fit(need.chars) if need.chars >= LEAST_CHARS else inquiry.halve()
+        division = prompt.fit(need.chars) if need.chars >= LEAST_CHARS else prompt.halve()
     if division is None:
-        length = sum(len(section.text) for section in inquiry.asked.material) if inquiry.asked else 0
-        message = f"{inquiry.name}: {length} characters do not fit a window of {room.window} tokens"
+        length = sum(len(section.text) for section in prompt.full_content.material) if prompt.full_content else 0
+        message = f"{prompt.name}: {length} characters do not fit a window of {room.window} tokens"
         raise JudgeFailure(Cause.TOO_LONG, f"{message} and must not be cut; raise window_tokens if the model has more")
     # where its own count says that it fits, ours is the more cautious one
     return division if len(division.parts) > 1 else None

@@ -1,4 +1,4 @@
-"""Scoring while the application runs: in the same process, or through a spool by workers of their own."""
+"""Scoring while the application runs: in the same process, or through a queue by workers of their own."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from assay.live.intake import open_intake as open_intake
     from assay.live.protocol import Intake as Intake
     from assay.live.protocol import LiveOptions as LiveOptions
+    from assay.live.queue.sample_queue import SampleQueue as SampleQueue
+    from assay.live.queue.status import QueueReport as QueueReport
+    from assay.live.queue.worker import Worker as Worker
     from assay.live.sampling import Sampling as Sampling
     from assay.live.sampling import SamplingRule as SamplingRule
     from assay.live.scorer import LiveScorer as LiveScorer
-    from assay.live.spool.spool import Spool as Spool
-    from assay.live.spool.status import SpoolReport as SpoolReport
-    from assay.live.spool.worker import Worker as Worker
 
 _HOMES = {
     "assay.judges.budget.budget": "Budget Prices",
@@ -31,9 +31,9 @@ _HOMES = {
     "assay.live.protocol": "Intake LiveOptions",
     "assay.live.sampling": "Sampling SamplingRule",
     "assay.live.scorer": "LiveScorer",
-    "assay.live.spool.spool": "Spool",
-    "assay.live.spool.status": "SpoolReport",
-    "assay.live.spool.worker": "Worker",
+    "assay.live.queue.sample_queue": "SampleQueue",
+    "assay.live.queue.status": "QueueReport",
+    "assay.live.queue.worker": "Worker",
 }
 
 __all__ = [*names_by_module(_HOMES)]  # pyright: ignore[reportUnsupportedDunderAll]  # it reads the imports above

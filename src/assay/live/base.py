@@ -1,4 +1,4 @@
-"""What a live scorer and a spool have in common: the host's side of a mailbox. Nothing here blocks or raises."""
+"""What a live scorer and a queue have in common: the host's side of a mailbox. Nothing here blocks or raises."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 from assay._util.forks import renewed
-from assay.live.disabled import register_intake, unpickled
+from assay.live.disabled_intake import register_intake, unpickled
 from assay.live.exit_hooks import close_at_exit
 from assay.live.feedback import REFUSED, Feedback, FeedbackSampler, feedback_of
 from assay.live.health import Health, HealthCounts

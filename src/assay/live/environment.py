@@ -4,7 +4,7 @@
     ASSAY_SAMPLING   the rate of samples to score, between 0 and 1
     ASSAY_JUDGE      the judge by name: embedded, openai:MODEL, decisions:MODEL, systemone:MODEL, cascade:PATH,
                      local:PATH
-    ASSAY_SPOOL      a folder: samples go there, for workers, and nothing is scored in this process
+    ASSAY_QUEUE      a folder: samples go there, for workers, and nothing is scored in this process
 
 They are read when a handler, an instrumentation or a scorer is made. A variable that is empty counts as not set.
 """
@@ -15,9 +15,9 @@ import os
 
 from assay.errors import InputError
 from assay.judges import BaseJudge, JudgeSpec
-from assay.judges.named import resolve_judge
+from assay.judges.resolve import resolve_judge
 
-ENABLED, SAMPLING, JUDGE, SPOOL = "ASSAY_ENABLED", "ASSAY_SAMPLING", "ASSAY_JUDGE", "ASSAY_SPOOL"
+ENABLED, SAMPLING, JUDGE, QUEUE = "ASSAY_ENABLED", "ASSAY_SAMPLING", "ASSAY_JUDGE", "ASSAY_QUEUE"
 
 _WORDS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
@@ -46,9 +46,9 @@ def sampling() -> float | None:
     return rate
 
 
-def spool() -> str | None:
-    """The folder of the spool that is set; None: none."""
-    return _value(SPOOL)
+def queue() -> str | None:
+    """The folder of the queue that is set; None: none."""
+    return _value(QUEUE)
 
 
 def judge_or(given: JudgeSpec) -> BaseJudge:

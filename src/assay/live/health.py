@@ -12,18 +12,18 @@ from assay.records import Record, ScoredSample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health(Record):
-    """Counters of an intake (a live scorer or a spool) in this process at one moment.
+    """Counters of an intake (a live scorer or a queue) in this process at one moment.
 
     Attributes:
         submitted: Samples accepted.
-        dropped: Samples refused: the queue was full, or the intake closed. For a spool also samples for which
+        dropped: Samples refused: the queue was full, or the intake closed. For a queue also samples for which
             the file had no room.
-        pending: Samples accepted and not yet scored and delivered (for a spool: not yet written). After `close`
+        pending: Samples accepted and not yet scored and delivered (for a queue: not yet written). After `close`
             they are lost.
         skipped: Submissions accepted whose captured data is no sample.
         sampled_out: Samples accepted and left out by sampling.
-        spooled: Samples that a spool has written.
-        duplicates: Samples that a spool had already.
+        queued: Samples that a queue has written.
+        duplicates: Samples that a queue had already.
         finished: Samples whose scoring has ended.
         scored: Scores with a value.
         no_value: Scores without a value.
@@ -43,7 +43,7 @@ class Health(Record):
     pending: int = 0
     skipped: int = 0
     sampled_out: int = 0
-    spooled: int = 0
+    queued: int = 0
     duplicates: int = 0
     finished: int = 0
     scored: int = 0

@@ -1,8 +1,8 @@
-"""Reading traces that stand in a store or a file into a spool, again and again, so that each is scored once.
+"""Reading traces that stand in a store or a file into a queue, again and again, so that each is scored once.
 
 A cursor remembers until when, by the time of completion, a source has been read. Every pass starts some time before
 it: a trace that took long is later than others that began after it, and a store may show a trace long after it ended.
-What is read twice by that the spool has already, by the key of the sample, and leaves out.
+What is read twice by that the queue has already, by the key of the sample, and leaves out.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from assay._util.timestamps import Moment, iso, seconds_at
 from assay.data.named_sources import open_named_source
 from assay.data.rows import RowError
 from assay.errors import InputError
-from assay.live.spool.spool import Spool
+from assay.live.queue.sample_queue import SampleQueue
 from assay.records import Record, Sample, fingerprint
 
 FILE_NAME = "cursors.db"
 OVERLAP = 3600.0  # seconds
-AT_ONCE = 500  # samples submitted before the spool has to have written them
+AT_ONCE = 500  # samples submitted before the queue has to have written them
 PATIENCE = 60.0  # seconds that it may take to write them
 SHOWN = 20  # errors of rows that a report holds
 
@@ -35,7 +35,7 @@ SHOWN = 20  # errors of rows that a report holds
 class IngestReport(Record):
     """What one pass over a source did: read = new + known + left_out + refused.
 
-    new         samples that the spool did not have
+    new         samples that the queue did not have
     known       samples that it had
     left_out    samples that its sampling left out
     refused     samples that it had no room for, or could not write; the cursor stays, so that they are read again
@@ -63,7 +63,7 @@ class IngestReport(Record):
 
 def ingest(
     source: str | Iterable[Sample | RowError],
-    spool: Spool,
+    queue: SampleQueue,
     *,
     name: str | None = None,
     since: Moment | None = None,
@@ -73,7 +73,7 @@ def ingest(
     metadata: Mapping[str, Any] | None = None,
     overlap: float = OVERLAP,
 ) -> IngestReport:
-    """One pass: append the samples of `source` to `spool`, those it has already left out.
+    """One pass: append the samples of `source` to `queue`, those it has already left out.
 
     source    NAME:ADDRESS (see `assay.data.named_sources`), or samples of your own, with a `name` to keep a cursor
     under since     samples completed then or later; None: from the cursor of earlier passes, less the overlap
@@ -89,7 +89,7 @@ def ingest(
     if overlap < 0:
         raise InputError(f"overlap: expected 0 or more seconds, got {overlap}")
     key = name if name is not None else source if isinstance(source, str) else None
-    cursors = Cursors(spool.path)
+    cursors = Cursors(queue.path)
     before = None if key is None else cursors.completed(key, project)
     start = seconds_at(since, "since")
     if start is None and before is not None:
@@ -97,14 +97,14 @@ def ingest(
     items = source
     if isinstance(source, str):
         items = open_named_source(source, since=start, until=seconds_at(until, "until"), limit=limit, project=project)
-    report = _append(items, spool, metadata or {})  # type: ignore[arg-type]
+    report = _append(items, queue, metadata or {})  # type: ignore[arg-type]
     if key is None or report.refused or until is not None or limit is not None:
         return replace(report, completed=before)
     return replace(report, completed=cursors.advance(key, project, report.completed))
 
 
 class Cursors:
-    """Until when each source has been read, in a file of the spool's folder. Addresses are kept as hashes."""
+    """Until when each source has been read, in a file of the queue's folder. Addresses are kept as hashes."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._file = Database(Path(folder) / FILE_NAME, _SCHEMA, "cursors", timeout=30)
@@ -142,8 +142,8 @@ def _hash(source: str, project: str | None) -> str:
     return fingerprint([source, project])
 
 
-def _append(items: Iterable[Sample | RowError], spool: Spool, metadata: Mapping[str, Any]) -> IngestReport:
-    before = spool.health()
+def _append(items: Iterable[Sample | RowError], queue: SampleQueue, metadata: Mapping[str, Any]) -> IngestReport:
+    before = queue.health()
     read = unreadable = refused = 0
     errors: list[str] = []
     completed: float | None = None
@@ -157,12 +157,12 @@ def _append(items: Iterable[Sample | RowError], spool: Spool, metadata: Mapping[
         ended = item.metadata.get("ended")
         if isinstance(ended, (int, float)) and (completed is None or ended > completed):
             completed = float(ended)
-        spool.submit(replace(item, metadata={**item.metadata, **metadata}) if metadata else item)
+        queue.submit(replace(item, metadata={**item.metadata, **metadata}) if metadata else item)
         if read % AT_ONCE == 0:
-            spool.flush(PATIENCE)
-    spool.flush(PATIENCE)
-    after = spool.health()
-    new, known = after.spooled - before.spooled, after.duplicates - before.duplicates
+            queue.flush(PATIENCE)
+    queue.flush(PATIENCE)
+    after = queue.health()
+    new, known = after.queued - before.queued, after.duplicates - before.duplicates
     left_out = after.sampled_out - before.sampled_out
     refused = read - new - known - left_out
     return IngestReport(

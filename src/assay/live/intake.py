@@ -1,4 +1,4 @@
-"""Open the intake that an integration hands samples to: a live scorer, a spool, or none."""
+"""Open the intake that an integration hands samples to: a live scorer, a queue, or none."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def open_intake(
         enabled: Whether live scoring is on. None: ASSAY_ENABLED decides.
 
     Returns:
-        `scorer` where it is given. A `Spool` where ASSAY_SPOOL names a folder and no argument but `sampling` is given.
-        Otherwise a new `LiveScorer`. Where live scoring is off, an intake that accepts nothing: see `is_off`.
+        `scorer` where it is given. A `SampleQueue` where ASSAY_QUEUE names a folder and no argument but `sampling` is
+        given. Otherwise a new `LiveScorer`. Where live scoring is off, an intake that accepts nothing: see `is_off`.
 
     Raises:
         InputError: `scorer` and other arguments are both given, or an environment variable, which the message names, is
@@ -47,14 +47,14 @@ def open_intake(
         return off
     if scorer is not None:
         return scorer
-    folder, said = environment.spool(), [name for name in given if name != "sampling"]
+    folder, said = environment.queue(), [name for name in given if name != "sampling"]
     if folder is not None and not said:
-        from assay.live.spool.spool import Spool
+        from assay.live.queue.sample_queue import SampleQueue
 
-        return Spool(folder, sampling=options.get("sampling"))
+        return SampleQueue(folder, sampling=options.get("sampling"))
     if folder is not None:
         log.warning(
-            "assay: %s is not used, because the code says %s=: it scores here", environment.SPOOL, "=, ".join(said)
+            "assay: %s is not used, because the code says %s=: it scores here", environment.QUEUE, "=, ".join(said)
         )
     from assay.live.scorer import LiveScorer
 
@@ -64,7 +64,7 @@ def open_intake(
 def switched_off(enabled: bool | None = None) -> Intake | None:
     """An intake that takes nothing, where live scoring is off by this argument or else by ASSAY_ENABLED; else None."""
     from assay.live import environment
-    from assay.live.disabled import DisabledIntake
+    from assay.live.disabled_intake import DisabledIntake
 
     return None if (environment.enabled() if enabled is None else enabled) else DisabledIntake(OFF)
 

@@ -1,6 +1,6 @@
 """The mailbox: a bounded queue between a host that must never wait and the thread that does the work.
 
-Under every live path: what a live scorer scores, what its sinks are given, what a spool writes.
+Under every live path: what a live scorer scores, what its sinks are given, what a queue writes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The intake: what a capture hands its samples to. A scorer in the same process, or a spool for a worker of its own."""
+"""The intake: what a capture hands its samples to. A scorer in the same process, or a queue for a worker of its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Submission = Sample | Callable[[], Sample | None]
 class Intake(Protocol):
     """Protocol of an intake: it accepts samples from a running application and never blocks it.
 
-    `LiveScorer` and `Spool` implement it.
+    `LiveScorer` and `SampleQueue` implement it.
     """
 
     def submit(self, sample: Submission) -> bool:

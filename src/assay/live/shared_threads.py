@@ -208,12 +208,12 @@ class SharedThread:
 SCORING = SharedThread("assay-live", 0.02, seldom=0.1)
 DELIVERY = SharedThread("assay-delivery", 0.02, seldom=0.1)
 
-_SPOOLING: dict[float, SharedThread] = {}
+_QUEUE_WRITERS: dict[float, SharedThread] = {}
 
 
-def spooling(every: float) -> SharedThread:
-    """The lane of all spools that write so often."""
-    return _SPOOLING.setdefault(every, SharedThread("assay-spool", every))
+def queueing(every: float) -> SharedThread:
+    """The lane of all queues that write so often."""
+    return _QUEUE_WRITERS.setdefault(every, SharedThread("assay-queue", every))
 
 
 def on_shared_thread() -> bool:
@@ -223,4 +223,4 @@ def on_shared_thread() -> bool:
 
 def all_shared_threads() -> list[SharedThread]:
     """Every lane of this process."""
-    return [SCORING, DELIVERY, *_SPOOLING.values()]
+    return [SCORING, DELIVERY, *_QUEUE_WRITERS.values()]

@@ -32,11 +32,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.claim_rules import as_answer, refuses
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import (
+from assay.metrics.shared_prompts import (
     ask,
     both_not_judged,
     claims_of,
@@ -47,6 +46,7 @@ from assay.metrics.shared_inquiries import (
     same_text,
     support,
 )
+from assay.prompts import Claims, JudgePrompt, Similarity, Support
 from assay.records import Claim, Evidence, Sample, Score, Span, Verdict
 from assay.text.short_answers import aliases, polarity, stated
 
@@ -142,8 +142,8 @@ class AnswerCorrectness(Metric):
             raise InputError(f"AnswerCorrectness: beta must be a positive number, not {self.beta!r}")
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the weights
-        factual: tuple[type[Inquiry[Any]], ...] = (Claims, Support) if self.weights[0] else ()
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]  # depends on the weights
+        factual: tuple[type[JudgePrompt[Any]], ...] = (Claims, Support) if self.weights[0] else ()
         return (*factual, Similarity) if self.weights[1] else factual
 
     def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:

@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Directness
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
+from assay.prompts import Directness
 from assay.records import Sample, Score, Verdict
 
 

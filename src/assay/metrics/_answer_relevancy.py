@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import BackQuestions, Similarity
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import cosines
+from assay.metrics.shared_prompts import cosines
+from assay.prompts import BackQuestions, Similarity
 from assay.records import Sample, Score
 
 

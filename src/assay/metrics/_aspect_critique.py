@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
 from assay.errors import InputError
-from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
+from assay.prompts import Criterion
 from assay.records import Direction, Sample, Score, Verdict
 
 Field = Literal["question", "contexts", "answer", "reference"]

@@ -24,11 +24,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
 from assay.metrics._faithfulness import share_supported
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import claims_of, expected_share, gather, support, texts_not_judged
+from assay.metrics.shared_prompts import claims_of, expected_share, gather, support, texts_not_judged
+from assay.prompts import Claims, Support
 from assay.records import Claim, Sample, Score, Verdict
 from assay.text.citations import cited_in
 
@@ -79,7 +79,7 @@ def citations_of(answer: str, claims: Sequence[Claim]) -> Iterable[Citation]:
 
 
 async def _read(citations: Iterable[Citation], sample: Sample, judge: Judge) -> Readings:
-    """What each passage alone says of the claims that it is read for: one inquiry a passage, all at the same time."""
+    """What each passage alone says of the claims that it is read for: one prompt a passage, all at the same time."""
     wanted: dict[int, list[Claim]] = defaultdict(list)
     for claim, number in citations:
         wanted[number].append(claim)

@@ -16,11 +16,11 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from assay.errors import InputError, JudgeFailure
-from assay.inquiries import Inquiry
 from assay.judges.protocol import METER, Judge
 from assay.metrics.base import Metric
 from assay.metrics.labels import check_unique_labels
-from assay.metrics.shared_inquiries import gather
+from assay.metrics.shared_prompts import gather
+from assay.prompts import JudgePrompt
 from assay.records import Sample, Score, ScoreError
 
 
@@ -72,8 +72,8 @@ class HarmonicMean(Metric):
         return tuple(dict.fromkeys(column for metric in self.metrics for column in metric.may_read))
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # all that its metrics ask
-        return tuple(dict.fromkeys(inquiry for metric in self.metrics for inquiry in metric.asks))
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]  # all that its metrics ask
+        return tuple(dict.fromkeys(prompt for metric in self.metrics for prompt in metric.asks))
 
     @property
     def needs_contradiction(self) -> bool:

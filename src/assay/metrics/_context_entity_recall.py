@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Entities
-from assay.inquiries.entities import same_entity
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
+from assay.prompts import Entities
+from assay.prompts.entities import same_entity
 from assay.records import Evidence, Sample, Score
 
 
@@ -49,10 +49,10 @@ async def read_entities(sample: Sample, judge: Judge) -> tuple[tuple[str, ...], 
     Raises:
         JudgeFailure: If the judge does not answer.
     """
-    inquiries = [Entities((sample.reference or "",), sample.spoken)]
+    prompts = [Entities((sample.reference or "",), sample.spoken)]
     if any(passage.strip() for passage in sample.passages):
-        inquiries.append(Entities(sample.passages, sample.spoken))
-    found: list[tuple[Evidence, ...]] = [*await ask(judge, *inquiries), ()]
+        prompts.append(Entities(sample.passages, sample.spoken))
+    found: list[tuple[Evidence, ...]] = [*await ask(judge, *prompts), ()]
     reference, contexts = (distinct(entity.text for entity in entities) for entities in found[:2])
     return reference, contexts
 

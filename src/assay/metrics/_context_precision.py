@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from assay.inquiries import Usefulness
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
+from assay.prompts import Usefulness
 from assay.records import Sample, Score, Verdict
 
 
@@ -45,8 +45,8 @@ class ContextPrecision(Metric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         question, earlier = sample.question or "", sample.earlier_question
-        inquiry = Usefulness(question, sample.passages, sample.reference, sample.spoken, earlier)
-        verdicts = await judge.find(inquiry)
+        prompt = Usefulness(question, sample.passages, sample.reference, sample.spoken, earlier)
+        verdicts = await judge.find(prompt)
         return self.scored(
             average_precision([verdict.label == "useful" for verdict in verdicts]),
             verdicts={"question+reference/contexts": verdicts},

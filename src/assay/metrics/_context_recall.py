@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
 from assay.metrics._faithfulness import share_supported
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import expected_share, reference_against_contexts
+from assay.metrics.shared_prompts import expected_share, reference_against_contexts
+from assay.prompts import Claims, Support
 from assay.records import Sample, Score
 
 

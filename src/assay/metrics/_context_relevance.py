@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from assay.inquiries import Inquiry, Usefulness, UsefulSentences
 from assay.judges.protocol import Judge
 from assay.metrics._context_precision import share_useful
 from assay.metrics.base import Metric
+from assay.prompts import JudgePrompt, Usefulness, UsefulSentences
 from assay.records import Sample, Score
 
 
@@ -35,7 +35,7 @@ class ContextRelevance(Metric):
     unit: Literal["sentence", "passage"] = "sentence"
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]
         return (UsefulSentences,) if self.unit == "sentence" else (Usefulness,)
 
     @property
@@ -49,10 +49,10 @@ class ContextRelevance(Metric):
                 Usefulness(question, sample.passages, None, sample.spoken, sample.earlier_question)
             )
             return self.scored(share_useful(verdicts), verdicts={"question/contexts": verdicts})
-        inquiry = UsefulSentences.of(question, sample.passages, sample.spoken, sample.earlier_question)
-        verdicts = await judge.find(inquiry)
+        prompt = UsefulSentences.of(question, sample.passages, sample.spoken, sample.earlier_question)
+        verdicts = await judge.find(prompt)
         return self.scored(
             share_useful(verdicts),
             verdicts={"question/sentences": verdicts},
-            texts={"sentences": tuple(sentence.text for sentence in inquiry.sentences)},
+            texts={"sentences": tuple(sentence.text for sentence in prompt.sentences)},
         )

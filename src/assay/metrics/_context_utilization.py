@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Usefulness
 from assay.judges.protocol import Judge
 from assay.metrics._context_precision import average_precision, share_useful
 from assay.metrics.base import Metric
+from assay.prompts import Usefulness
 from assay.records import Sample, Score
 
 
@@ -27,8 +27,8 @@ class ContextUtilization(Metric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         question, earlier = sample.question or "", sample.earlier_question
-        inquiry = Usefulness(question, sample.passages, sample.answer, sample.spoken, earlier)
-        verdicts = await judge.find(inquiry)
+        prompt = Usefulness(question, sample.passages, sample.answer, sample.spoken, earlier)
+        verdicts = await judge.find(prompt)
         return self.scored(
             average_precision([verdict.label == "useful" for verdict in verdicts]),
             verdicts={"question+answer/contexts": verdicts},

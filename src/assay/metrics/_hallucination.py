@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import answer_against_conversation, expected_share
+from assay.metrics.shared_prompts import answer_against_conversation, expected_share
+from assay.prompts import Claims, Support
 from assay.records import Direction, Sample, Score, Verdict
 
 Kind = Literal["unsupported", "contradicted"]

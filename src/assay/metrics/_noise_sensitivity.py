@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import (
+from assay.metrics.shared_prompts import (
     ask,
     both_not_judged,
     claims_of,
@@ -31,6 +30,7 @@ from assay.metrics.shared_inquiries import (
     support,
     with_cells,
 )
+from assay.prompts import Claims, Support
 from assay.records import Direction, Sample, Score, Verdict
 
 Mode = Literal["relevant", "irrelevant"]

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Claims, Classification, Support
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import claims_of, gather, probabilities, support, texts_not_judged
+from assay.metrics.shared_prompts import claims_of, gather, probabilities, support, texts_not_judged
+from assay.prompts import Claims, Classification, Support
 from assay.records import Claim, Sample, Score, ScoreError, Span, Verdict
 
 Against = Literal["answer", "contexts"]

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import Field, claims_of, support, texts_not_judged, with_cells
+from assay.metrics.shared_prompts import Field, claims_of, support, texts_not_judged, with_cells
 from assay.metrics.tool_calls import calls
+from assay.prompts import Claims, Support
 from assay.records import Sample, Score, ToolCall, Verdict
 
 ALIKE = 0.8  # shared words / words of either, from which on two queries are one

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Similarity
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import cosines, same_text
+from assay.metrics.shared_prompts import cosines, same_text
+from assay.prompts import Similarity
 from assay.records import Sample, Score
 
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Checklist, KeyQuestions
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
+from assay.prompts import Checklist, KeyQuestions
 from assay.records import Sample, Score, Verdict
 
 

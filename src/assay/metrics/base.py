@@ -18,12 +18,12 @@ from numbers import Real
 from typing import Any, ClassVar, Self, cast
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
-from assay.inquiries.base import Inquiry
-from assay.inquiries.rating import RatingResult
 from assay.judges.protocol import METER, Judge, Meter
 from assay.metrics.languages import languages_in
 from assay.metrics.parameters import check_parameters
 from assay.metrics.tool_calls import tool_evidence
+from assay.prompts.base import JudgePrompt
+from assay.prompts.rating import RatingResult
 from assay.records import Direction, Sample, Score, ScoreError, Verdict
 from assay.text.languages import code_of
 
@@ -53,7 +53,7 @@ class Metric(ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[tuple[str, ...]] = ()
     may_read: ClassVar[tuple[str, ...]] = ()
-    asks: ClassVar[tuple[type[Inquiry[Any]], ...]] = ()
+    asks: ClassVar[tuple[type[JudgePrompt[Any]], ...]] = ()
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
     direction: ClassVar[Direction] = "higher"
@@ -172,7 +172,7 @@ class Metric(ABC):
         if self.needs_contradiction and not judge.detects_contradiction:
             message = f"{self.label} needs a judge that tells contradictions from gaps; name an LLM judge"
             return JudgeFailure(Cause.JUDGE_CANNOT, message)
-        return next(filter(None, (judge.cannot(inquiry, language) for inquiry in self.asks)), None)
+        return next(filter(None, (judge.cannot(prompt, language) for prompt in self.asks)), None)
 
     def missing(self, sample: Sample) -> ScoreError | None:
         """Check whether a sample has what this metric needs. Asks no judge.
@@ -277,7 +277,7 @@ class Metric(ABC):
         )
 
 
-#: The labels of assay's own inquiries, by what they say; an `Question` has its own.
+#: The labels of assay's own prompts, by what they say; an `Question` has its own.
 _AFFIRMATIVE = frozenset({"supported", "useful", "direct", "yes"})
 
 

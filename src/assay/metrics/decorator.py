@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_args, overload
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Inquiry, Question, Support
 from assay.judges.protocol import Around, Judge
 from assay.metrics.base import Metric, as_score
+from assay.prompts import JudgePrompt, Question, Support
 from assay.records import Context, Direction, Sample, Score, Verdict
 
 P = ParamSpec("P")
@@ -53,7 +53,7 @@ class FunctionMetric(Metric, Generic[P, R]):
     function: Callable[P, R]
     name: str  # type: ignore[misc]
     needs: tuple[str, ...]  # type: ignore[misc]
-    asks: tuple[type[Inquiry[Any]], ...]  # type: ignore[misc]
+    asks: tuple[type[JudgePrompt[Any]], ...]  # type: ignore[misc]
     low: float  # type: ignore[misc]
     high: float  # type: ignore[misc]
     direction: Direction  # type: ignore[misc]
@@ -107,10 +107,10 @@ class _RecordingJudge(Around):
     judge: Judge
     _answers: list[tuple[Verdict, tuple[str, ...]]] = field(default_factory=list)
 
-    async def find(self, inquiry: Inquiry[Any]) -> Any:
-        judgement = await self.judge.find(inquiry)
-        if isinstance(inquiry, Question):
-            self._answers.append((judgement, inquiry.labels()))
+    async def find(self, prompt: JudgePrompt[Any]) -> Any:
+        judgement = await self.judge.find(prompt)
+        if isinstance(prompt, Question):
+            self._answers.append((judgement, prompt.labels()))
         return judgement
 
     def labels_of(self, returned: object) -> tuple[str, ...]:
@@ -131,7 +131,7 @@ def metric(
     *,
     name: str | None = None,
     needs: Sequence[str] | None = None,
-    asks: Sequence[type[Inquiry[Any]]] = (),
+    asks: Sequence[type[JudgePrompt[Any]]] = (),
     low: float = 0.0,
     high: float = 1.0,
     direction: Direction = "higher",
@@ -145,7 +145,7 @@ def metric(
     *,
     name: str | None = None,
     needs: Sequence[str] | None = None,
-    asks: Sequence[type[Inquiry[Any]]] = (),
+    asks: Sequence[type[JudgePrompt[Any]]] = (),
     low: float = 0.0,
     high: float = 1.0,
     direction: Direction = "higher",
@@ -191,7 +191,7 @@ def _new_metric(
     function: Callable[..., Any],
     name: str | None,
     needs: Sequence[str] | None,
-    asks: Sequence[type[Inquiry[Any]]],
+    asks: Sequence[type[JudgePrompt[Any]]],
     low: float,
     high: float,
     direction: Direction,

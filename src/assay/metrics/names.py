@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from assay.errors import InputError
-from assay.inquiries.rating import RatingResult
 from assay.metrics import systems
 from assay.metrics.base import Metric
 from assay.metrics.decorator import metric_of_function
 from assay.metrics.labels import check_unique_labels
 from assay.metrics.registry import METRICS
+from assay.prompts.rating import RatingResult
 from assay.records import Score, ScoreError, Verdict
 
 if TYPE_CHECKING:

@@ -22,6 +22,16 @@ RUN_KEYS = {"reused": "cache_hits"}
 #: Counters of a queue.
 COUNTER_NAMES = {"unscored": "no_value"}
 
+#: Judge prompts, by the names that stores of schema 4 and older have.
+PROMPT_NAMES = {
+    "ask": "question",
+    "choosing": "multiple_choice",
+    "fuse_check": "batching_check",
+    "fused": "question_batch",
+    "listing": "extraction",
+    "sorting": "classification",
+}
+
 #: Statements that bring a store of schema 4 to schema 5, in SQLite and in PostgreSQL.
 STORE_4_TO_5 = (
     "ALTER TABLE findings RENAME TO judgements",
@@ -30,8 +40,12 @@ STORE_4_TO_5 = (
     "ALTER TABLE run_judgements RENAME COLUMN finding TO judgement",
     "DROP INDEX findings_by_maker",
     "DROP INDEX findings_by_time",
-    "CREATE INDEX judgements_by_maker ON judgements (maker)",
+    "ALTER TABLE makers RENAME TO sources",
+    "ALTER TABLE sources RENAME COLUMN inquiry TO prompt",
+    "ALTER TABLE judgements RENAME COLUMN maker TO source",
+    "CREATE INDEX judgements_by_source ON judgements (source)",
     "CREATE INDEX judgements_by_time ON judgements (at)",
+    *(f"UPDATE sources SET prompt = '{new}' WHERE prompt = '{old}'" for old, new in PROMPT_NAMES.items()),
 )
 #: What PostgreSQL needs besides.
 POSTGRES_4_TO_5 = ("ALTER INDEX used_by_finding RENAME TO run_judgements_by_judgement",)
@@ -39,12 +53,15 @@ POSTGRES_4_TO_5 = ("ALTER INDEX used_by_finding RENAME TO run_judgements_by_judg
 STORE_1_TABLES = ("findings", "runs", "rows")
 STORE_1_JUDGEMENTS = "SELECT key, inquiry, judge, finding, at FROM old_findings ORDER BY at"
 
+#: Judge prompts as they stand in the content addresses of judgements. See `ADDRESSED_CLASSES`.
+ADDRESSED_NAMES = {new: old for old, new in PROMPT_NAMES.items()}
 #: Classes of judge prompts as they stand in the content addresses of judgements. An address outlives the name of its
 #: class: what was kept under the old one is the answer to the same question.
 ADDRESSED_CLASSES = {
     "Classification": "Sorting",
     "Extraction": "Listing",
     "MultipleChoice": "Choosing",
+    "QuestionBatch": "Fused",
     "Question": "Ask",
 }
 

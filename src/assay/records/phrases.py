@@ -66,7 +66,7 @@ def verdict_in_words(verdict: Verdict, reading: str, units: Sequence[str], own: 
 
 def label_in_words(verdict: Verdict) -> str:
     """The label; the probability is that of the favourable one, which is named where it is another."""
-    label = verdict.label.replace("_", " ")
+    label = verdict.label
     if verdict.probability is None:
         return label
     other = _FAVOURABLE.get(verdict.label)

@@ -39,7 +39,7 @@ def _as_counts(score: Score) -> str:
     assert score.value is not None
     said = []
     for reading, verdicts in score.verdicts.items():
-        counts = Counter(verdict.label.replace("_", " ") for verdict in verdicts)
+        counts = Counter(verdict.label for verdict in verdicts)
         said.append(f"{reading}: {', '.join(f'{n} {label}' for label, n in counts.most_common())}")
     said += [f"{name.replace('_', ' ')} {_number(value)}" for name, value in score.parts.items()]
     return f"{_number(score.value)} from {'; '.join(said)}" if said else _number(score.value)

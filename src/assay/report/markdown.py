@@ -104,7 +104,7 @@ def _regressions(report: Report) -> Iterator[str]:
 
 
 def _label(label: str | None) -> str:
-    return "not there" if label is None else escaped(label.replace("_", " "))
+    return "absent" if label is None else escaped(label)
 
 
 def _lowest(report: Report) -> Iterator[str]:

@@ -45,15 +45,15 @@ _SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 SCHEMA = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);;
 INSERT INTO meta VALUES ('version', '{SCHEMA_VERSION}');;
-CREATE TABLE makers (
-    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, inquiry TEXT NOT NULL, judge TEXT NOT NULL,
-    UNIQUE (inquiry, judge)
+CREATE TABLE sources (
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, prompt TEXT NOT NULL, judge TEXT NOT NULL,
+    UNIQUE (prompt, judge)
 );;
 CREATE TABLE judgements (
-    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key BYTEA NOT NULL UNIQUE, maker BIGINT NOT NULL,
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key BYTEA NOT NULL UNIQUE, source BIGINT NOT NULL,
     at DOUBLE PRECISION NOT NULL, judgement BYTEA NOT NULL
 );;
-CREATE INDEX judgements_by_maker ON judgements (maker);;
+CREATE INDEX judgements_by_source ON judgements (source);;
 CREATE INDEX judgements_by_time ON judgements (at);;
 CREATE TABLE runs (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE, started DOUBLE PRECISION NOT NULL,

@@ -28,14 +28,14 @@ MARKER = "runs"  # a table that a store of every version has
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;;
 INSERT OR REPLACE INTO meta VALUES ('version', '{SCHEMA_VERSION}');;
-CREATE TABLE makers (
-    number INTEGER PRIMARY KEY, inquiry TEXT NOT NULL, judge TEXT NOT NULL, UNIQUE (inquiry, judge)
+CREATE TABLE sources (
+    number INTEGER PRIMARY KEY, prompt TEXT NOT NULL, judge TEXT NOT NULL, UNIQUE (prompt, judge)
 );;
 CREATE TABLE judgements (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE, maker INTEGER NOT NULL, at REAL NOT NULL,
+    number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE, source INTEGER NOT NULL, at REAL NOT NULL,
     judgement BLOB NOT NULL
 );;
-CREATE INDEX judgements_by_maker ON judgements (maker);;
+CREATE INDEX judgements_by_source ON judgements (source);;
 CREATE INDEX judgements_by_time ON judgements (at);;
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, started REAL NOT NULL, info TEXT NOT NULL,
@@ -94,20 +94,28 @@ def _has_table(db: sqlite3.Connection, name: str) -> bool:
     return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone() is not None
 
 
-def maker(db: Statements, inquiry: str, judge: str) -> int:
-    """The number under which an inquiry and the judge that answered it stand."""
-    sql = "SELECT number FROM makers WHERE inquiry = ? AND judge = ?"
-    found = db.execute(sql, (inquiry, judge)).fetchone()
+def source_number(db: Statements, prompt: str, judge: str) -> int:
+    """The number under which a prompt and the judge that answered it stand."""
+    sql = "SELECT number FROM sources WHERE prompt = ? AND judge = ?"
+    found = db.execute(sql, (prompt, judge)).fetchone()
     if found is None:
-        db.execute("INSERT INTO makers (inquiry, judge) VALUES (?, ?) ON CONFLICT DO NOTHING", (inquiry, judge))
-        found = db.execute(sql, (inquiry, judge)).fetchone()
+        db.execute("INSERT INTO sources (prompt, judge) VALUES (?, ?) ON CONFLICT DO NOTHING", (prompt, judge))
+        found = db.execute(sql, (prompt, judge)).fetchone()
     return int(found[0])
 
 
 def _move_judgements(db: sqlite3.Connection) -> None:
-    sql = "INSERT OR REPLACE INTO judgements (key, maker, at, judgement) VALUES (?, ?, ?, ?)"
-    for key, inquiry, judge, judgement, at in db.execute(migration.STORE_1_JUDGEMENTS):
-        db.execute(sql, (key_hash(key), maker(db, inquiry, judge), at, pack(_bytes(judgement))))
+    sql = "INSERT OR REPLACE INTO judgements (key, source, at, judgement) VALUES (?, ?, ?, ?)"
+    for key, prompt, judge, judgement, at in db.execute(migration.STORE_1_JUDGEMENTS):
+        db.execute(
+            sql,
+            (
+                key_hash(key),
+                source_number(db, migration.PROMPT_NAMES.get(prompt, prompt), judge),
+                at,
+                pack(_bytes(judgement)),
+            ),
+        )
 
 
 def _move_runs(db: sqlite3.Connection) -> None:

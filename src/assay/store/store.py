@@ -28,7 +28,7 @@ from assay.records import ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 from assay.store.rows import Row as Row
 from assay.store.rows import clean, is_readable, packed, put_rows, row_of, scores_of, stored_scores
-from assay.store.schema import FileTables, maker
+from assay.store.schema import FileTables, source_number
 from assay.store.tables import FILE_NAME as FILE_NAME
 from assay.store.tables import Statements, Tables, file_of, is_database, url_of
 
@@ -39,7 +39,7 @@ T = TypeVar("T")
 PAGE = 500  # rows read at a time
 NOTED = 64  # judgements found by a run before the store is told of them, if no row is kept meanwhile
 
-#: A judgement to keep: its content address, the inquiry's name, the judge's fingerprint, and the judgement as JSON.
+#: A judgement to keep: its content address, the prompt's name, the judge's fingerprint, and the judgement as JSON.
 Judgement = tuple[str, str, str, bytes]
 
 
@@ -203,16 +203,16 @@ class Store:
             log.warning("assay: store %s: a judgement cannot be read: %s", self.name, error)
             return None
 
-    def put_judgement(self, key: str, inquiry: str, judge: str, judgement: bytes) -> None:
+    def put_judgement(self, key: str, prompt: str, judge: str, judgement: bytes) -> None:
         """Keep a judgement. It survives `kill -9` when this returns.
 
         Args:
             key: Its content address.
-            inquiry: Name of the judge prompt.
+            prompt: Name of the judge prompt.
             judge: Fingerprint of the judge.
             judgement: The judgement as JSON.
         """
-        self.put_judgements([(key, inquiry, judge, judgement)])
+        self.put_judgements([(key, prompt, judge, judgement)])
 
     def put_judgements(self, judgements: Iterable[Judgement], run: str | None = None) -> None:
         """Keep several judgements, all or none. They survive `kill -9` when this returns.
@@ -222,19 +222,19 @@ class Store:
             run: A run that used them.
         """
         now = time.time()
-        last = {key_hash(key): (inquiry, judge, pack(judgement)) for key, inquiry, judge, judgement in judgements}
+        last = {key_hash(key): (prompt, judge, pack(judgement)) for key, prompt, judge, judgement in judgements}
         packed = sorted((key, *rest) for key, rest in last.items())  # all who write the same ones in one order
         if not packed:
             return
-        who = sorted({(inquiry, judge) for _, inquiry, judge, _ in packed})
+        who = sorted({(prompt, judge) for _, prompt, judge, _ in packed})
 
         def put(db: Statements) -> None:
-            makers = {one: maker(db, *one) for one in who}
+            sources = {one: source_number(db, *one) for one in who}
             db.executemany(
-                "INSERT INTO judgements (key, maker, at, judgement) VALUES (?, ?, ?, ?) "
+                "INSERT INTO judgements (key, source, at, judgement) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT (key) DO UPDATE SET "
-                "maker = excluded.maker, at = excluded.at, judgement = excluded.judgement",
-                [(key, makers[inquiry, judge], now, blob) for key, inquiry, judge, blob in packed],
+                "source = excluded.source, at = excluded.at, judgement = excluded.judgement",
+                [(key, sources[prompt, judge], now, blob) for key, prompt, judge, blob in packed],
             )
             if run is not None:
                 _note(db, run, [key for key, *_ in packed])
@@ -258,13 +258,13 @@ class Store:
         Returns:
             Fingerprint of a judge -> number of its judgements, the most first.
         """
-        sql = "SELECT judge, COUNT(*) FROM judgements JOIN makers ON makers.number = maker GROUP BY judge"
+        sql = "SELECT judge, COUNT(*) FROM judgements JOIN sources ON sources.number = source GROUP BY judge"
         return dict(self.query(sql + " ORDER BY COUNT(*) DESC, judge"))
 
     def forget(
         self,
         *,
-        inquiry: str | None = None,
+        prompt: str | None = None,
         judge: str | None = None,
         run: str | None = None,
         key: str | None = None,
@@ -276,7 +276,7 @@ class Store:
         Judgements that a run used before stores kept that (version 1) are not found by `run`.
 
         Args:
-            inquiry: Name of a judge prompt, such as "claims".
+            prompt: Name of a judge prompt, such as "claims".
             judge: Fingerprint of a judge, or its readable beginning: "openai/MODEL", "openai/MODEL@ADDRESS".
             run: Judgements that this run used, whoever asked for them first. Its rows stay: see `delete_run`.
             key: A content address.
@@ -289,9 +289,9 @@ class Store:
         Raises:
             InputError: There is no condition, or no such run.
         """
-        where, values = self._conditions(inquiry, judge, run, key, before)
+        where, values = self._conditions(prompt, judge, run, key, before)
         if not where:
-            raise InputError("forget: say what: inquiry=, judge=, run=, key= or before=")
+            raise InputError("forget: say what: prompt=, judge=, run=, key= or before=")
         condition = " AND ".join(where)
         if dry_run:
             found = self._one(f"SELECT COUNT(*) FROM judgements WHERE {condition}", *values)
@@ -300,18 +300,18 @@ class Store:
         return self.write(lambda db: db.execute(f"DELETE FROM judgements WHERE {condition}", values).rowcount)
 
     def _conditions(
-        self, inquiry: str | None, judge: str | None, run: str | None, key: str | None, before: float | None
+        self, prompt: str | None, judge: str | None, run: str | None, key: str | None, before: float | None
     ) -> tuple[list[str], list[Any]]:
         where: list[str] = []
         values: list[Any] = []
-        if inquiry is not None or judge is not None:
-            makers = [
+        if prompt is not None or judge is not None:
+            sources = [
                 number
-                for number, asked, by in self.query("SELECT number, inquiry, judge FROM makers")
-                if inquiry in (None, asked) and (judge is None or is_judge(by, judge))
+                for number, asked, by in self.query("SELECT number, prompt, judge FROM sources")
+                if prompt in (None, asked) and (judge is None or is_judge(by, judge))
             ]
-            where.append(f"maker IN ({', '.join('?' * len(makers)) or 'NULL'})")
-            values += makers
+            where.append(f"source IN ({', '.join('?' * len(sources)) or 'NULL'})")
+            values += sources
         if run is not None:
             where.append("number IN (SELECT judgement FROM run_judgements JOIN runs ON runs.number = run WHERE id = ?)")
             values.append(self.run_id(run))
@@ -665,9 +665,9 @@ class RunJudgements:
             self._store._found(self._run, key)
         return found
 
-    def put_judgement(self, key: str, inquiry: str, judge: str, judgement: bytes) -> None:
+    def put_judgement(self, key: str, prompt: str, judge: str, judgement: bytes) -> None:
         """See `Store.put_judgement`."""
-        self.put_judgements([(key, inquiry, judge, judgement)])
+        self.put_judgements([(key, prompt, judge, judgement)])
 
     def put_judgements(self, judgements: Iterable[Judgement]) -> None:
         """See `Store.put_judgements`."""

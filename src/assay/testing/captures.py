@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay._util.normalise import well_formed
-from assay.live.disabled import DisabledIntake
+from assay.live.disabled_intake import DisabledIntake
 from assay.live.protocol import Intake, Submission
 from assay.records import Sample
 from assay.testing.assertions import expect, same

@@ -9,7 +9,10 @@ from typing import Any
 
 from assay._util.sync import run_sync
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import (
+from assay.judges.base import BaseJudge
+from assay.judges.protocol import Answer
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.prompts import (
     BackQuestions,
     Checklist,
     Claims,
@@ -19,7 +22,7 @@ from assay.inquiries import (
     Distance,
     Entities,
     Extraction,
-    Inquiry,
+    JudgePrompt,
     KeyQuestions,
     MultipleChoice,
     Question,
@@ -31,9 +34,6 @@ from assay.inquiries import (
     Usefulness,
     UsefulSentences,
 )
-from assay.judges.base import BaseJudge
-from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
 from assay.records import Claim, Span, Usage, Verdict
 from assay.testing.assertions import expect, same
 
@@ -47,7 +47,7 @@ _CLAIMS = (
 )
 
 
-def an_inquiry_of_each_kind() -> tuple[Inquiry[Any], ...]:
+def a_prompt_of_each_kind() -> tuple[JudgePrompt[Any], ...]:
     """One of each of assay's own kinds, on the same texts."""
     material = (("ANSWER", ANSWER),)
     return (
@@ -84,21 +84,21 @@ HOSTILE = (
 )
 
 
-def check_judge(judge: BaseJudge, *, inquiries: Iterable[Inquiry[Any]] | None = None) -> None:
+def check_judge(judge: BaseJudge, *, prompts: Iterable[JudgePrompt[Any]] | None = None) -> None:
     """Check that a judge keeps what judges promise.
 
     Args:
         judge: The judge.
-        inquiries: What it is asked; None: one of each of assay's own kinds. It must answer at least one. It is not
+        prompts: What it is asked; None: one of each of assay's own kinds. It must answer at least one. It is not
             asked what it says it `cannot` answer.
 
     Raises:
         AssertionError: A promise is broken; the message describes the first one.
     """
-    asked = tuple(an_inquiry_of_each_kind() if inquiries is None else inquiries)
+    asked = tuple(a_prompt_of_each_kind() if prompts is None else prompts)
     _fingerprint(judge)
-    able = [inquiry for inquiry in asked if _able(judge, inquiry)]
-    expect(able, "the judge cannot answer any of the inquiries; pass inquiries=")
+    able = [prompt for prompt in asked if _able(judge, prompt)]
+    expect(able, "the judge cannot answer any of the prompts; pass prompts=")
     run_sync(lambda: _answers(judge, able))
     run_sync(lambda: _hostile(judge, able))
     for _ in range(2):  # two event loops: what belongs to the first must not be used in the second
@@ -112,11 +112,11 @@ def _fingerprint(judge: BaseJudge) -> None:
     expect(found.isprintable(), f"fingerprint: expected printable characters, found {found!r}")
 
 
-def _able(judge: BaseJudge, inquiry: Inquiry[Any]) -> bool:
-    reason = judge.cannot(type(inquiry))
+def _able(judge: BaseJudge, prompt: JudgePrompt[Any]) -> bool:
+    reason = judge.cannot(type(prompt))
     if reason is None:
         return True
-    name = type(inquiry).__name__
+    name = type(prompt).__name__
     expect(isinstance(reason, JudgeFailure), f"cannot({name}): expected a JudgeFailure or None, found {reason!r}")
     causes = (Cause.JUDGE_CANNOT, Cause.LANGUAGE)
     expect(reason.cause in causes, f"cannot({name}): expected the cause judge_cannot or language, found {reason.cause}")
@@ -124,27 +124,27 @@ def _able(judge: BaseJudge, inquiry: Inquiry[Any]) -> bool:
     return False
 
 
-async def _answers(judge: BaseJudge, able: Sequence[Inquiry[Any]]) -> None:
+async def _answers(judge: BaseJudge, able: Sequence[JudgePrompt[Any]]) -> None:
     """Each alone, all together, the same twice, and none."""
-    for inquiry in able:
-        (answer,) = await _checked_answers(judge, [inquiry])
-        expect(answer.failure is None, f"{inquiry.name}: the judge failed on plain texts: {answer.failure}")
+    for prompt in able:
+        (answer,) = await _checked_answers(judge, [prompt])
+        expect(answer.failure is None, f"{prompt.name}: the judge failed on plain texts: {answer.failure}")
     for group in (able, [*reversed(able)], [able[0], able[0]]):
         await _checked_answers(judge, group)
-    same(list(await judge.answer([])), [], "the answers to no inquiries")
+    same(list(await judge.answer([])), [], "the answers to no prompts")
     await judge.release()
     await judge.release()  # once more does no harm
     await _checked_answers(judge, able[:1])
     await judge.release()
 
 
-async def _hostile(judge: BaseJudge, able: Sequence[Inquiry[Any]]) -> None:
-    """Texts that break something are a failure of their own inquiry, never of its neighbour, and never an exception."""
-    kind = next((inquiry for inquiry in able if isinstance(inquiry, (Claims, Criterion, Question, Usefulness))), None)
+async def _hostile(judge: BaseJudge, able: Sequence[JudgePrompt[Any]]) -> None:
+    """Texts that break something are a failure of their own prompt, never of its neighbour, and never an exception."""
+    kind = next((prompt for prompt in able if isinstance(prompt, (Claims, Criterion, Question, Usefulness))), None)
     if kind is None:
         return
     for text in HOSTILE:
-        bad: Inquiry[Any]
+        bad: JudgePrompt[Any]
         if isinstance(kind, Claims):
             bad = Claims(text)
         elif isinstance(kind, Usefulness):
@@ -159,55 +159,55 @@ async def _hostile(judge: BaseJudge, able: Sequence[Inquiry[Any]]) -> None:
     await judge.release()
 
 
-async def _find_twice(judge: BaseJudge, inquiry: Inquiry[Any]) -> None:
+async def _find_twice(judge: BaseJudge, prompt: JudgePrompt[Any]) -> None:
     """What metrics do: several at once for the same judgement."""
-    judgements = await asyncio.gather(*(judge.find(inquiry) for _ in range(8)))
+    judgements = await asyncio.gather(*(judge.find(prompt) for _ in range(8)))
     expect(
         all(judgement == judgements[0] for judgement in judgements),
-        f"{inquiry.name}: eight equal questions at once differ",
+        f"{prompt.name}: eight equal questions at once differ",
     )
     await judge.release()
 
 
-async def _checked_answers(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-    names = ", ".join(inquiry.name for inquiry in inquiries)
+async def _checked_answers(judge: BaseJudge, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+    names = ", ".join(prompt.name for prompt in prompts)
     try:
-        answers = await judge.answer(inquiries)
+        answers = await judge.answer(prompts)
     except Exception as error:
         what = f"answer([{names}]) raised {type(error).__name__}: {error}; return an Answer with a failure instead"
         raise AssertionError(what) from error
-    same(len(answers), len(inquiries), f"the number of answers to [{names}]")
-    for inquiry, answer in zip(inquiries, answers, strict=True):
-        _fits(inquiry, answer)
+    same(len(answers), len(prompts), f"the number of answers to [{names}]")
+    for prompt, answer in zip(prompts, answers, strict=True):
+        _fits(prompt, answer)
     return answers
 
 
-def _fits(inquiry: Inquiry[Any], answer: Answer) -> None:
-    expect(isinstance(answer, Answer), f"{inquiry.name}: expected an Answer, found {answer!r}")
+def _fits(prompt: JudgePrompt[Any], answer: Answer) -> None:
+    expect(isinstance(answer, Answer), f"{prompt.name}: expected an Answer, found {answer!r}")
     usage = answer.usage
-    expect(isinstance(usage, Usage) and usage.calls >= 0, f"{inquiry.name}: expected a Usage, found {usage!r}")
+    expect(isinstance(usage, Usage) and usage.calls >= 0, f"{prompt.name}: expected a Usage, found {usage!r}")
     if answer.failure is not None:
         failure = answer.failure
-        expect(isinstance(failure, JudgeFailure), f"{inquiry.name}: expected a JudgeFailure, found {failure!r}")
+        expect(isinstance(failure, JudgeFailure), f"{prompt.name}: expected a JudgeFailure, found {failure!r}")
         return
-    wrong = f"{inquiry.name}: the judgement does not have the shape that was asked for: {answer.judgement!r}"
+    wrong = f"{prompt.name}: the judgement does not have the shape that was asked for: {answer.judgement!r}"
     try:
-        expect(inquiry.check(inquiry.checked(answer.judgement)) is None, wrong)
+        expect(prompt.check(prompt.checked(answer.judgement)) is None, wrong)
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # what is of another type is written with a warning
-            kept = type(inquiry).load(type(inquiry).dump(answer.judgement))
+            kept = type(prompt).load(type(prompt).dump(answer.judgement))
     except AssertionError:
         raise
     except Exception as error:
         raise AssertionError(f"{wrong} ({type(error).__name__}: {error})") from error
-    same(kept, answer.judgement, f"{inquiry.name}: the judgement after it was kept as JSON and read again")
-    _labels(inquiry, answer.judgement)
+    same(kept, answer.judgement, f"{prompt.name}: the judgement after it was kept as JSON and read again")
+    _labels(prompt, answer.judgement)
 
 
-def _labels(inquiry: Inquiry[Any], judgement: Any) -> None:
-    """Labels come from the closed set of the inquiry."""
-    levels = {str(number) for number, _ in inquiry.levels} if isinstance(inquiry, Rating) else set()
-    allowed = levels or {label for question in inquiry.questions() for label in question.labels}
+def _labels(prompt: JudgePrompt[Any], judgement: Any) -> None:
+    """Labels come from the closed set of the prompt."""
+    levels = {str(number) for number, _ in prompt.levels} if isinstance(prompt, Rating) else set()
+    allowed = levels or {label for question in prompt.questions() for label in question.labels}
     if isinstance(judgement, RatingResult):
         found = {str(judgement.level)}
     else:
@@ -215,27 +215,27 @@ def _labels(inquiry: Inquiry[Any], judgement: Any) -> None:
         found = {verdict.label for verdict in verdicts if isinstance(verdict, Verdict)}
     if allowed and found:
         strange = sorted(found - allowed)
-        expect(not strange, f"{inquiry.name}: expected labels of {sorted(allowed)}, found {strange}")
-    if isinstance(inquiry, Support):
+        expect(not strange, f"{prompt.name}: expected labels of {sorted(allowed)}, found {strange}")
+    if isinstance(prompt, Support):
         claims = tuple(verdict.claim for verdict in judgement)
-        same(claims, inquiry.claims, "support: the claims of the verdicts, in order")
+        same(claims, prompt.claims, "support: the claims of the verdicts, in order")
 
 
 class FavourableJudge(BaseJudge):
     """Judge that gives every answer it can, in favour of the sample, for checks of metrics.
 
     Args:
-        failing: Number of an inquiry (from 0) -> the failure in place of its answer. -1: the failure of all others.
+        failing: Number of a prompt (from 0) -> the failure in place of its answer. -1: the failure of all others.
 
     Attributes:
-        asked: Every inquiry, in order.
+        asked: Every prompt, in order.
     """
 
     durable = False
     budgeted = True
 
     def __init__(self, failing: Mapping[int, JudgeFailure] | None = None) -> None:
-        self.asked: list[Inquiry[Any]] = []
+        self.asked: list[JudgePrompt[Any]] = []
         self._failing = dict(failing or {})
         self._script = ScriptedJudge(
             support=lambda claim, passage: "supported",
@@ -253,40 +253,40 @@ class FavourableJudge(BaseJudge):
     def fingerprint(self) -> str:
         return "obliging"
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        """Answer inquiries.
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        """Answer prompts.
 
         Args:
-            inquiries: The inquiries.
+            prompts: The prompts.
 
         Returns:
-            One answer per inquiry, in order. An inquiry that it cannot answer gets a failure (judge_cannot).
+            One answer per prompt, in order. A prompt that it cannot answer gets a failure (judge_cannot).
         """
-        return [await self._one(inquiry) for inquiry in inquiries]
+        return [await self._one(prompt) for prompt in prompts]
 
-    async def _one(self, inquiry: Inquiry[Any]) -> Answer:
+    async def _one(self, prompt: JudgePrompt[Any]) -> Answer:
         number = len(self.asked)
-        self.asked.append(inquiry)
+        self.asked.append(prompt)
         failure = self._failing.get(number, self._failing.get(-1))
         if failure is not None:
             return Answer(failure=failure, usage=Usage(calls=1))
         try:
-            if self._script.cannot(type(inquiry)) is None:
-                return (await self._script.answer([inquiry]))[0]
-            return Answer(judgement=_favourable(inquiry), usage=Usage(calls=1))
-        except Exception as error:  # an inquiry of the author's own
-            what = f"the kit's judge cannot answer {inquiry.name} ({error}); pass judge= a function that makes one"
+            if self._script.cannot(type(prompt)) is None:
+                return (await self._script.answer([prompt]))[0]
+            return Answer(judgement=_favourable(prompt), usage=Usage(calls=1))
+        except Exception as error:  # a prompt of the author's own
+            what = f"the kit's judge cannot answer {prompt.name} ({error}); pass judge= a function that makes one"
             return Answer(failure=JudgeFailure(Cause.JUDGE_CANNOT, what))
 
 
-def _favourable(inquiry: Inquiry[Any]) -> Any:
+def _favourable(prompt: JudgePrompt[Any]) -> Any:
     """The judgement by the first label of each question; else from a reply that fits the schema."""
-    questions = inquiry.questions()
+    questions = prompt.questions()
     if questions:
         first = {q.name: {label: float(n == 0) for n, label in enumerate(q.labels)} for q in questions}
-        return inquiry.decided(first)
-    assert inquiry.asked is not None, f"{inquiry.name} has no prompt"
-    return inquiry.read(_filled(inquiry.asked.schema))
+        return prompt.decided(first)
+    assert prompt.full_content is not None, f"{prompt.name} has no prompt"
+    return prompt.read(_filled(prompt.full_content.schema))
 
 
 def _filled(schema: Mapping[str, Any]) -> Any:

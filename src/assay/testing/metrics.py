@@ -12,11 +12,11 @@ from typing import Any, get_args
 from assay._util.sync import run_sync
 from assay.errors import Cause, JudgeFailure
 from assay.evaluation.score_sample import score_sample
-from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
 from assay.metrics import Metric
 from assay.metrics.names import resolve_metrics
+from assay.prompts import JudgePrompt
 from assay.records import Context, Direction, Sample, Score, Turn
 from assay.testing.assertions import expect, same
 from assay.testing.judges import HOSTILE, FavourableJudge
@@ -74,8 +74,8 @@ def _describes_itself(metric: Metric) -> None:
         f"{label}: expected a finite range with low below high, found {metric.low} to {metric.high}",
     )
     expect(metric.direction in get_args(Direction), f"{label}: direction is {metric.direction!r}")
-    wrong = [one for one in metric.asks if not (isinstance(one, type) and issubclass(one, Inquiry))]
-    expect(not wrong, f"{label}: asks: expected types of inquiries, found {wrong}")
+    wrong = [one for one in metric.asks if not (isinstance(one, type) and issubclass(one, JudgePrompt))]
+    expect(not wrong, f"{label}: asks: expected types of prompts, found {wrong}")
 
 
 async def _scores(metric: Metric, samples: Sequence[Sample], judge: MakeJudge) -> None:
@@ -108,29 +108,29 @@ async def _needs(metric: Metric, samples: Sequence[Sample], judge: MakeJudge) ->
         score = await _score(metric, sample, asked)
         cause = score.error.cause if score.error is not None else score.value
         same(cause, Cause.MISSING_INPUT, f"{metric.label}: the outcome for a sample without {name}")
-        expect(not asked.inquiries, f"{metric.label}: asked the judge although {name} is missing")
+        expect(not asked.prompts, f"{metric.label}: asked the judge although {name} is missing")
 
 
 async def _failures(metric: Metric, samples: Sequence[Sample], judge: MakeJudge) -> None:
     """A judge that fails, wholly or once, never becomes a number; a judge that cannot is not asked."""
     for sample in samples:
         counting = _Counting(judge())
-        if (await _score(metric, sample, counting)).value is None or not counting.inquiries:
+        if (await _score(metric, sample, counting)).value is None or not counting.prompts:
             continue
         for cause in _JUDGES_CAUSES:
             score = await _score(metric, sample, _Failing(judge(), cause))
             found = score.error.cause if score.error is not None else score.value
             same(found, cause, f"{metric.label}: the outcome when the judge fails ({cause})")
-        for number in range(min(len(counting.inquiries), 10)):
+        for number in range(min(len(counting.prompts), 10)):
             score = await _score(metric, sample, _Failing(judge(), Cause.TIMEOUT, number))
-            expect(score.value is None, f"{metric.label}: a number although inquiry {number + 1} of the judge failed")
+            expect(score.value is None, f"{metric.label}: a number although prompt {number + 1} of the judge failed")
         if metric.asks:
             unable = _Unable(judge())
             score = await _score(metric, sample, unable)
             found = score.error.cause if score.error is not None else score.value
             same(found, Cause.JUDGE_CANNOT, f"{metric.label}: the outcome with a judge that cannot")
-            expect(not unable.inquiries, f"{metric.label}: asked a judge that says it cannot")
-            strange = {type(one).__name__ for one in counting.inquiries} - {one.__name__ for one in metric.asks}
+            expect(not unable.prompts, f"{metric.label}: asked a judge that says it cannot")
+            strange = {type(one).__name__ for one in counting.prompts} - {one.__name__ for one in metric.asks}
             expect(not strange, f"{metric.label}: asks {sorted(strange)}, which its `asks` does not name")
 
 
@@ -195,7 +195,7 @@ class _Wrapped(BaseJudge):
     def __init__(self, judge: BaseJudge) -> None:
         self._judge = judge
         self.sees = judge.sees
-        self.inquiries: list[Inquiry[Any]] = []
+        self.prompts: list[JudgePrompt[Any]] = []
 
     @property
     def fingerprint(self) -> str:
@@ -205,12 +205,12 @@ class _Wrapped(BaseJudge):
     def detects_contradiction(self) -> bool:
         return self._judge.detects_contradiction
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        return self._judge.cannot(inquiry, language)
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
+        return self._judge.cannot(prompt, language)
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        self.inquiries += inquiries
-        return await self._judge.answer(inquiries)
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        self.prompts += prompts
+        return await self._judge.answer(prompts)
 
 
 class _Counting(_Wrapped):
@@ -218,20 +218,20 @@ class _Counting(_Wrapped):
 
 
 class _Unable(_Wrapped):
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure:
-        return JudgeFailure(Cause.JUDGE_CANNOT, f"this judge cannot answer {inquiry.name}")
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure:
+        return JudgeFailure(Cause.JUDGE_CANNOT, f"this judge cannot answer {prompt.name}")
 
 
 class _Failing(_Wrapped):
-    """Fails always, or with its inquiry of one number alone."""
+    """Fails always, or with its prompt of one number alone."""
 
     def __init__(self, judge: BaseJudge, cause: Cause, number: int | None = None) -> None:
         super().__init__(judge)
         self._cause, self._number = cause, number
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        first = len(self.inquiries)
-        answers = await super().answer(inquiries)
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        first = len(self.prompts)
+        answers = await super().answer(prompts)
         failure = Answer(failure=JudgeFailure(self._cause, "the judge failed"))
         return [
             failure if self._number is None or first + place == self._number else answer
@@ -246,7 +246,7 @@ class _Hanging(_Wrapped):
         super().__init__(judge)
         self.asked = asyncio.Event()
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         self.asked.set()
         await asyncio.Event().wait()
         raise AssertionError("nobody sets this event")

@@ -46,7 +46,7 @@ def _bytes(key: tuple[str, str], spans: tuple[Span, ...]) -> int:
     return sys.getsizeof(key[0]) + 200 + 120 * len(spans)
 
 
-#: Several inquiries split the texts of one sample, one after the other.
+#: Several prompts split the texts of one sample, one after the other.
 _REMEMBERED: BoundedCache[tuple[str, str], tuple[Span, ...]] = BoundedCache(2_000_000, _bytes, share=1 / 2)
 
 

@@ -72,8 +72,8 @@ def kind_of(schema: dict[str, Any], titles: list[str]) -> str:
         "entities": {"entities"},
         "rating": {"reason", "label"},
         "directness": {"reason", "label", "quote"},
-        "listing": {"items"},
-        "sorting": {"verdicts"},
+        "extraction": {"items"},
+        "classification": {"verdicts"},
     }
     return next((kind for kind, needs in kinds.items() if keys == needs), "other")
 
@@ -92,8 +92,8 @@ def think(reading: Reading) -> dict[str, Any]:
         "entities": _entities,
         "rating": _rating,
         "directness": _directness,
-        "listing": _listing,
-        "sorting": _sorting,
+        "extraction": _listing,
+        "classification": _sorting,
     }.get(reading.kind)
     return answer(reading) if answer else _fill(reading.schema)
 

@@ -70,7 +70,7 @@ class Call:
 
     @property
     def kind(self) -> str:
-        """Which inquiry a chat call asks: support, claims, ..."""
+        """Which prompt a chat call asks: support, claims, ..."""
         return self.reading.kind if self.reading else self.path.rsplit("/", 1)[-1]
 
 
@@ -121,7 +121,7 @@ class OpenAIServer:
         return [call for call in self.calls if call.path.endswith("/chat/completions") and call.status == 200]
 
     def count(self, kind: str) -> int:
-        """Calls of a kind (an inquiry's name, "embeddings", "models"), whatever became of them."""
+        """Calls of a kind (a prompt's name, "embeddings", "models"), whatever became of them."""
         return sum(call.kind == kind for call in self.calls)
 
     @property

@@ -196,7 +196,7 @@ def test_the_command_says_the_verdict_first_and_gives_all_of_it_as_json(tmp_path
     assert lines[1:3] == ["faithfulness: worse", lines[2]]
     assert lines[2].startswith("  1.000 -> 0.500, by -0.500 (")
     assert lines[2].endswith("), p = 0.002, on 20 rows")
-    assert f"{FALSE}: not there -> not_mentioned" in shown.stdout
+    assert f"{FALSE}: absent -> not_mentioned" in shown.stdout
     as_json = CliRunner().invoke(app, ["compare", "one", "--store", str(tmp_path), "--json"])
     found = json.loads(as_json.stdout)
     assert (found["second"], found["metrics"]["faithfulness"]["verdict"]) == ("two", "worse")

@@ -17,7 +17,7 @@ from assay.cli.main import app
 from assay.errors import InputError
 from assay.evaluation.result import Result
 from assay.stats import difference
-from assay.stats.linked import without_offset
+from assay.stats.linking import without_offset
 
 
 def run(store: Path, name: str, answers: list[str], strict: bool, metrics: str = "faithfulness") -> Result:

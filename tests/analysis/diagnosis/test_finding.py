@@ -17,9 +17,9 @@ from assay.analysis.diagnosis import Causes, find_causes
 from assay.cli.main import app
 from assay.errors import InputError, JudgeFailure
 from assay.evaluation.result import Result
-from assay.inquiries import Inquiry
 from assay.judges.protocol import SPENDING, Answer
 from assay.metrics import AnswerCorrectness
+from assay.prompts import JudgePrompt
 
 SUN, RAIN, SNOW = "The sun is a star.", "It rains in Wales.", "Snow is cold."
 CORRECT = AnswerCorrectness(weights=(1, 0))
@@ -106,11 +106,11 @@ def test_a_run_without_failures_has_no_shares(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_counted_and_read_when_asked(tmp_path: Path) -> None:
     """Faithfulness alone read the claims of the answer. What answer and reference say of each other takes the claims of
-    the reference and two readings: 3 inquiries. The claim is in no passage, and not in the reference."""
+    the reference and two readings: 3 prompts. The claim is in no passage, and not in the reference."""
     result = scored(tmp_path, [row(SNOW, [RAIN]), row(RAIN, [RAIN])], "faithfulness")
     before = find_causes(result)
     assert (labels(before), before.reads, before.asked) == ({1: "not read"}, 3, 0)
-    assert "what answer and reference say of each other (3 inquiries)" in before.per_row[1].because
+    assert "what answer and reference say of each other (3 prompts)" in before.per_row[1].because
     script = judge()
     after = find_causes(result, judge=script, read=True)
     assert (labels(after), after.reads, after.asked) == ({1: "hallucination: unsupported"}, 0, 3)
@@ -134,13 +134,13 @@ def test_a_judge_that_cannot_leaves_the_row_unread_with_its_reason(tmp_path: Pat
 class Charged(ScriptedJudge):
     """A script that is paid by the call, as an endpoint is."""
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         answers: list[Answer] = []
-        for inquiry in inquiries:
+        for prompt in prompts:
             try:
                 if (budget := SPENDING.get()) is not None:
                     budget.reserve(1, 1)
-                answers += await super().answer([inquiry])
+                answers += await super().answer([prompt])
             except JudgeFailure as failure:
                 answers.append(Answer(failure=failure))
         return answers

@@ -17,7 +17,7 @@ from assay.analysis.gates.early_stopping import Early
 from assay.analysis.gates.evidence import of_level as at_the_end
 from assay.cli.main import app
 from assay.data import open_data
-from assay.data.shuffled import Shuffled
+from assay.data.shuffle import ShuffledData
 from assay.errors import Cause, InputError
 from assay.evaluation.result import Result
 from assay.records import Sample, Score, ScoredSample, ScoreError
@@ -35,7 +35,7 @@ def rows_of(scores: Any, **columns: Any) -> list[dict[str, Any]]:
 
 def scored(gate: Gate, scores: Any, baseline: Result | None, store: Path) -> tuple[Early, Result]:
     """A run that is looked at, of rows of the same ids as those of `runs`."""
-    data = Shuffled(open_data(rows_of(scores)))
+    data = ShuffledData(open_data(rows_of(scores)))
     early = Early(gate, [quality], data.rows, ScriptedJudge().fingerprint, baseline)
     result = assay.evaluate(
         data, quality, ScriptedJudge(), store=store, run="now", progress=False, concurrency=4, until=early.take

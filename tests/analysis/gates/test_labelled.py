@@ -17,7 +17,7 @@ from assay.cli.main import app
 from assay.config import configuration
 from assay.errors import InputError
 from assay.evaluation.result import Result
-from assay.judges.calibrated import Calibration
+from assay.judges.calibrated_judge import Calibration
 from assay.judges.thresholds import Threshold
 from assay.stats.shares import ConfusionCounts, true_share
 from tests.analysis.gates.conftest import Runs

@@ -17,16 +17,16 @@ from assay._util.call_repr import host_of
 from assay.analysis.judges.calibrate_cascade import acalibrate, calibrate
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation.evaluate import evaluate
-from assay.inquiries import Inquiry
 from assay.judges.budget.budget import Prices
 from assay.judges.cascade.items import EVERYTHING
 from assay.judges.cascade.judge import CascadeJudge
 from assay.judges.cascade.plan import CascadePlan, Saving
 from assay.judges.llm.capabilities import forget_dialects
 from assay.judges.llm.openai import OpenAIJudge
-from assay.judges.named import resolve_judge
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.resolve import resolve_judge
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.prompts import JudgePrompt
 from assay.records import Verdict
 from assay.store.store import Store
 from tests._support.servers.decision_server import DecisionServer
@@ -244,8 +244,8 @@ def test_few_rows_show_nothing_and_the_plan_says_so() -> None:
 class Guess(ScriptedJudge):
     """A script whose verdicts have a probability, which says nothing."""
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        return [self._guessed(answer) for answer in await super().answer(inquiries)]
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        return [self._guessed(answer) for answer in await super().answer(prompts)]
 
     def _guessed(self, answer: Answer) -> Answer:
         verdicts = isinstance(answer.judgement, tuple) and all(isinstance(one, Verdict) for one in answer.judgement)
@@ -322,10 +322,11 @@ def test_rows_that_ask_the_same_are_one_cluster(concurrency: int) -> None:
 
 
 @pytest.mark.long
-def test_few_rows_and_many_metrics_certify_nothing_that_does_not_hold() -> None:
-    """30 rows, 6 % of which the first judge gets wrong as a whole: with inquiries on one row as witnesses of their
+@pytest.mark.parametrize("runs", [40, 120])
+def test_few_rows_and_many_metrics_certify_nothing_that_does_not_hold(runs: int) -> None:
+    """30 rows, 6 % of which the first judge gets wrong as a whole: with prompts on one row as witnesses of their
     own a band is certified in 20 % of runs, and each escalates too little."""
-    runs, false = 120, 0
+    false = 0
     for run in range(runs):
         rng = random.Random(run)
         odd = frozenset(row for row in range(30) if rng.random() < WRONG)
@@ -372,7 +373,7 @@ def test_failures_are_left_out_and_counted() -> None:
         everything = calibrate(rows(10), second(server), metrics="context_utilization", store=None)
     assert (plan.rows, plan.unreadable, plan.failures) == (10, 1, 1)
     assert everything.failures == 0
-    assert "1 inquiries failed" in plan.text()
+    assert "1 prompts failed" in plan.text()
 
 
 def test_what_cannot_be_compared_is_said() -> None:

@@ -28,7 +28,7 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 
 QUESTION = "Why do cats purr?"
 PASSAGE = "Cats purr when calm."

@@ -22,7 +22,7 @@ from assay.evaluation.adapters.shared_judge import _DESKS
 from assay.judges.base import BaseJudge
 from assay.judges.budget.budget import Budget
 from assay.judges.protocol import SPENDING, Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.records import Context, Sample, Usage
 
 SAMPLE = Sample(
@@ -49,7 +49,7 @@ def test_a_score_comes_with_its_evidence() -> None:
     (told,) = MetricAdapter("faithfulness", literal(name="openai/m")).score(SAMPLE, "run-1")
     # "Cats purr when calm." stands in the passage, "They sing." does not: 1 of 2
     assert (told.name, told.value, told.cause) == ("faithfulness", 0.5, None)
-    assert "not mentioned: They sing." in told.explanation
+    assert "not_mentioned: They sing." in told.explanation
     assert told.metadata["assay.judge"] == "openai/m"
 
 
@@ -112,7 +112,7 @@ def test_a_judge_that_raises_is_a_cause(error: BaseException) -> None:
     class Raising(BaseJudge):
         fingerprint = "raising"
 
-        async def answer(self, inquiries: Sequence[Any]) -> Sequence[Answer]:
+        async def answer(self, prompts: Sequence[Any]) -> Sequence[Answer]:
             raise error
 
     for judge in (ScriptedJudge(support=rule), Raising()):
@@ -140,7 +140,7 @@ def test_a_judge_that_is_too_slow_is_a_cause_and_holds_up_nobody() -> None:
     class Slow(BaseJudge):
         fingerprint = "slow"
 
-        async def answer(self, inquiries: Sequence[Any]) -> Sequence[Answer]:
+        async def answer(self, prompts: Sequence[Any]) -> Sequence[Answer]:
             await asyncio.sleep(3600)
             return []
 
@@ -154,10 +154,10 @@ def test_a_judge_that_holds_its_thread_is_left_behind(monkeypatch: pytest.Monkey
     held = [True]
 
     class Holding(ScriptedJudge):
-        async def answer(self, inquiries: Sequence[Any]) -> Sequence[Answer]:
+        async def answer(self, prompts: Sequence[Any]) -> Sequence[Answer]:
             if held.pop() if held else False:
                 let_go.wait()
-            return await super().answer(inquiries)
+            return await super().answer(prompts)
 
     panel = MetricAdapter("faithfulness", Holding(support=lambda claim, passage: "supported"), deadline=0.1)
     assert panel.score(SAMPLE)[0].cause == "timeout"
@@ -183,15 +183,15 @@ def test_a_budget_holds_over_all_rows() -> None:
     asked: list[int] = []
 
     class Paid(ScriptedJudge):
-        async def answer(self, inquiries: Sequence[Any]) -> Sequence[Answer]:
+        async def answer(self, prompts: Sequence[Any]) -> Sequence[Answer]:
             budget = SPENDING.get()
             assert budget is not None
             try:
                 budget.reserve(1, 1).settle(Usage(calls=1))
             except JudgeFailure as failure:
-                return [Answer(failure=failure) for _ in inquiries]
-            asked.append(len(inquiries))
-            return await super().answer(inquiries)
+                return [Answer(failure=failure) for _ in prompts]
+            asked.append(len(prompts))
+            return await super().answer(prompts)
 
     judge = Paid(support=lambda claim, passage: "supported")
     panel = MetricAdapter("faithfulness", judge, budget=Budget(calls_per_day=4))

@@ -28,7 +28,7 @@ from assay.evaluation.sharded.estimate import (
     on_the_line,
 )
 from assay.judges import Prices
-from assay.judges.named import resolve_judge
+from assay.judges.resolve import resolve_judge
 from tests._support.servers.openai_server import OpenAIServer
 from tests.evaluation.test_llm_evaluation import row
 

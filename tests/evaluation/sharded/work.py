@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from assay.judges import BaseJudge
-from assay.judges.named import resolve_judge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.resolve import resolve_judge
+from assay.judges.scripted_judge import ScriptedJudge
 
 
 def write(path: Path, count: int, start: int = 0) -> Path:

@@ -180,7 +180,7 @@ def _llama_index_assay() -> Attached:
 
 def _judge() -> Any:
     """Reads literally. The scorer around it is the real one."""
-    from assay.judges.scripted import ScriptedJudge
+    from assay.judges.scripted_judge import ScriptedJudge
 
     return ScriptedJudge(support=lambda claim, passage: "supported" if claim in passage else "not_mentioned")
 

@@ -18,15 +18,15 @@ from assay.errors import Cause, Detached, StoreError
 from assay.evaluation.adapters import MetricAdapter
 from assay.evaluation.result import Result
 from assay.evaluation.sharded.job import evaluate_in_processes
-from assay.inquiries import Similarity, Support
 from assay.judges import Prices
 from assay.judges.batch.judge import AnthropicBatchJudge, OpenAIBatchJudge
 from assay.judges.batch.state import BatchState
-from assay.judges.calibrated import Calibration, ProbabilityMap, calibrated
+from assay.judges.calibrated_judge import Calibration, ProbabilityMap, calibrate_judge
 from assay.judges.cascade.judge import CascadeJudge
 from assay.judges.llm.judge import Request
-from assay.judges.named import resolve_judge
-from assay.live import LiveScorer, Spool, Worker
+from assay.judges.resolve import resolve_judge
+from assay.live import LiveScorer, SampleQueue, Worker
+from assay.prompts import Similarity, Support
 from tests._support.servers.batch_server import BatchServer
 from tests._support.servers.openai_server import OpenAIServer
 from tests.evaluation.test_llm_evaluation import FIVE, row
@@ -260,11 +260,11 @@ def test_only_batches_can_be_left(tmp_path):
 
 def test_whoever_cannot_wait_for_a_day_refuses_such_a_judge(tmp_path: Path):
     judge = resolve_judge("openai-batch:fake", base_url="http://127.0.0.1:1/v1")
-    spool = Spool(tmp_path / "spool.db")
+    queue = SampleQueue(tmp_path / "spool.db")
     how = {"on_timeout": "block", "on_error": "block", "on_skipped": "block", "fallback": "-"}
     refusing = {
         "live scoring": lambda: LiveScorer("faithfulness", judge),
-        "a worker": lambda: Worker(spool, "faithfulness", judge),
+        "a worker": lambda: Worker(queue, "faithfulness", judge),
         "a guard": lambda: assay.guard("faithfulness", judge, **how),
         "another tool's evaluation": lambda: MetricAdapter("faithfulness", judge),
     }
@@ -306,7 +306,7 @@ def test_a_calibrated_one_is_asked_like_any_other(tmp_path):
     with BatchServer() as server:
         judge = judge_at(server)
         maps = {"support": ProbabilityMap(slope=1.0, intercept=0.0)}
-        kept = calibrated(judge, Calibration(judge=judge.fingerprint, made="2026-01-31", maps=maps))
+        kept = calibrate_judge(judge, Calibration(judge=judge.fingerprint, made="2026-01-31", maps=maps))
         result = evaluate([row(n) for n in range(4)], ["faithfulness"], kept, store=tmp_path, concurrency=1)
         assert [len(batch.requests) for batch in server.batches.values()] == [4, 4]
     assert result.metrics["faithfulness"].scored == 4
@@ -329,10 +329,10 @@ def test_where_nothing_can_be_written_down_nothing_is_sent(tmp_path, monkeypatch
 def test_votes_in_the_same_words_are_asked_each(tmp_path):
     async def found(server: BatchServer, seed: int | None) -> int:
         judge = judge_at(server, state=tmp_path, seed=seed)
-        inquiry = Support(claims("The bridge opened in 1889."), PASSAGES)
-        prompt = inquiry.asked
-        assert prompt is not None
-        replies = [judge.generate(Request(replace(prompt, vote=vote))) for vote in range(3)]
+        prompt = Support(claims("The bridge opened in 1889."), PASSAGES)
+        content = prompt.full_content
+        assert content is not None
+        replies = [judge.generate(Request(replace(content, vote=vote))) for vote in range(3)]
         await asyncio.gather(*replies)
         await judge.release()
         bodies = [request["body"] for batch in server.batches.values() for request in batch.requests]
@@ -355,12 +355,12 @@ def test_the_doctor_asks_for_nothing_that_takes_a_day():
         assert checks["lists_batches"] == (None, "no")
 
 
-def test_a_thousand_rows_with_the_default_metrics_take_two_files_a_round(tmp_path):
+def test_many_rows_with_the_default_metrics_take_two_files_a_round(tmp_path):
     with BatchServer() as server:
         judge = judge_at(server, embedding_model="embed")
-        result = evaluate((row(n) for n in range(1000)), None, judge, store=tmp_path)
+        result = evaluate((row(n) for n in range(300)), None, judge, store=tmp_path)
         sizes = [(batch.endpoint.rsplit("/", 1)[-1], len(batch.requests)) for batch in server.batches.values()]
     # of each row: six chat calls and one for embeddings at once, then four chat calls and one that waited for them
-    assert sizes == [("completions", 6000), ("embeddings", 1000), ("completions", 4000), ("embeddings", 1000)]
-    assert result.rows == 1000
-    assert result.usage.calls == 12_000
+    assert sizes == [("completions", 1800), ("embeddings", 300), ("completions", 1200), ("embeddings", 300)]
+    assert result.rows == 300
+    assert result.usage.calls == 12 * 300

@@ -8,23 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 from assay.errors import JudgeFailure
-from assay.inquiries import (
+from assay.judges.base import BaseJudge
+from assay.judges.protocol import Answer
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.prompts import (
     BackQuestions,
     Claims,
     Classification,
     Entities,
     Extraction,
-    Inquiry,
+    JudgePrompt,
     KeyQuestions,
     Similarity,
     Support,
     Usefulness,
     UsefulSentences,
 )
-from assay.inquiries.back_questions import BackQuestionsJudgement
-from assay.judges.base import BaseJudge
-from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.prompts.back_questions import BackQuestionsJudgement
 from assay.records import Claim, Evidence, Span, Usage, Verdict
 from assay.testing import FavourableJudge
 from assay.text import split_sentences
@@ -52,42 +52,42 @@ class AnyJudge(BaseJudge):
 
     def __init__(self, failure: JudgeFailure | None = None) -> None:
         self.failure = failure
-        self.asked: list[Inquiry[Any]] = []
+        self.asked: list[JudgePrompt[Any]] = []
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        self.asked += inquiries
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        self.asked += prompts
         if self.failure is not None:
-            return [Answer(failure=self.failure, usage=Usage(calls=1)) for _ in inquiries]
-        return [replace(await self._one(inquiry), usage=Usage(calls=1)) for inquiry in inquiries]
+            return [Answer(failure=self.failure, usage=Usage(calls=1)) for _ in prompts]
+        return [replace(await self._one(prompt), usage=Usage(calls=1)) for prompt in prompts]
 
-    async def _one(self, inquiry: Inquiry[Any]) -> Answer:
-        if isinstance(inquiry, Claims):
-            return Answer(judgement=tuple(Claim(text=s.of(inquiry.text), span=s) for s in _sentences(inquiry.text)))
-        if isinstance(inquiry, Similarity):
-            return Answer(judgement=tuple(1.0 if other == inquiry.text else number(other) for other in inquiry.others))
-        if isinstance(inquiry, BackQuestions):
+    async def _one(self, prompt: JudgePrompt[Any]) -> Answer:
+        if isinstance(prompt, Claims):
+            return Answer(judgement=tuple(Claim(text=s.of(prompt.text), span=s) for s in _sentences(prompt.text)))
+        if isinstance(prompt, Similarity):
+            return Answer(judgement=tuple(1.0 if other == prompt.text else number(other) for other in prompt.others))
+        if isinstance(prompt, BackQuestions):
             return Answer(judgement=BackQuestionsJudgement(questions=("What?", "When?", "Who?"), noncommittal=False))
-        if isinstance(inquiry, KeyQuestions):
+        if isinstance(prompt, KeyQuestions):
             return Answer(judgement=("Is it?", "Was it?"))
-        if isinstance(inquiry, Extraction):
-            texts = [text for _, text in inquiry.material]
+        if isinstance(prompt, Extraction):
+            texts = [text for _, text in prompt.material]
             return Answer(judgement=tuple(dict.fromkeys(s.of(text) for text in texts for s in _sentences(text)))[:6])
-        if isinstance(inquiry, Entities):
-            words = [(n, text.split(" ")[0]) for n, text in enumerate(inquiry.passages) if text.strip()]
+        if isinstance(prompt, Entities):
+            words = [(n, text.split(" ")[0]) for n, text in enumerate(prompt.passages) if text.strip()]
             found = (Evidence(passage=n, span=Span(0, len(word)), text=word) for n, word in words if word)
             return Answer(judgement=tuple(found))
-        if isinstance(inquiry, (Support, Usefulness, UsefulSentences)):
-            (answer,) = await _BY_TEXTS.answer([inquiry])
+        if isinstance(prompt, (Support, Usefulness, UsefulSentences)):
+            (answer,) = await _BY_TEXTS.answer([prompt])
             likely = {"supported": 0.9, "useful": 0.8}
             verdicts = (replace(one, probability=likely.get(one.label, 0.1)) for one in answer.judgement)
             return replace(answer, judgement=tuple(verdicts))
-        if isinstance(inquiry, Classification):
-            labels = inquiry.labels()
-            return Answer(judgement=tuple(Verdict(label=labels[number(item) < 0.4]) for item in inquiry.given))
-        questions = inquiry.questions()
+        if isinstance(prompt, Classification):
+            labels = prompt.labels()
+            return Answer(judgement=tuple(Verdict(label=labels[number(item) < 0.4]) for item in prompt.given))
+        questions = prompt.questions()
         if questions:
-            return Answer(judgement=inquiry.decided({one.name: _odds(one.labels, one) for one in questions}))
-        return (await FavourableJudge().answer([inquiry]))[0]
+            return Answer(judgement=prompt.decided({one.name: _odds(one.labels, one) for one in questions}))
+        return (await FavourableJudge().answer([prompt]))[0]
 
 
 def _sentences(text: str) -> Sequence[Span]:

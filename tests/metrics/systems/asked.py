@@ -1,7 +1,7 @@
 """What each metric asks a judge about a sample, what it tells beside its number, and what it cannot measure.
 
     is       its family and source, the steps of its formula, whether the order of passages counts, its other names
-    may ask  the kinds of inquiries that it says it asks
+    may ask  the kinds of prompts that it says it asks
     asks     "Rating 1-5: QUESTION=question; PASSAGE P1=contexts.1": what is asked, on which scale, and under which
              title each text stands: a field of the sample, else how the text begins and how
              long it is
@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from assay.errors import InputError
-from assay.inquiries import Inquiry, RatingResult
 from assay.judges.protocol import Answer
 from assay.metrics import METRICS, Metric, systems
+from assay.prompts import JudgePrompt, RatingResult
 from assay.records import Context, Sample, Score, Turn, Verdict
 from tests.metrics.systems.any_judge import AnyJudge
 from tests.metrics.systems.rich import JSON, PICTURES, RICH, rich
@@ -45,8 +45,8 @@ LEFT_OUT = ("profile", "flags", "reading")
 class Reasoning(AnyJudge):
     """Gives a reason with every verdict and rating."""
 
-    async def _one(self, inquiry: Inquiry[Any]) -> Answer:
-        answer = await super()._one(inquiry)
+    async def _one(self, prompt: JudgePrompt[Any]) -> Answer:
+        answer = await super()._one(prompt)
         return replace(answer, judgement=_reasoned(answer.judgement))
 
 
@@ -131,16 +131,16 @@ async def _said(metric: Metric, sample: Sample, judge: AnyJudge) -> dict[str, An
     }
 
 
-def asked(inquiry: Inquiry[Any], names: Mapping[str, str]) -> str:
-    """One inquiry in a line."""
-    prompt, kind = inquiry.prompt(), type(inquiry).__name__
-    if prompt is None:  # it is not asked in words
-        texts = (inquiry.text, *inquiry.others)  # type: ignore[attr-defined]
+def asked(prompt: JudgePrompt[Any], names: Mapping[str, str]) -> str:
+    """One prompt in a line."""
+    content, kind = prompt.content(), type(prompt).__name__
+    if content is None:  # it is not asked in words
+        texts = (prompt.text, *prompt.others)  # type: ignore[attr-defined]
         return f"{kind}: {'; '.join(_named(text, names) for text in texts)}"
-    scale = _scale([int(level) for level, _ in inquiry.levels]) if hasattr(inquiry, "levels") else ""
-    numbers = {one.name: getattr(inquiry, one.name) for one in fields(inquiry)}
+    scale = _scale([int(level) for level, _ in prompt.levels]) if hasattr(prompt, "levels") else ""
+    numbers = {one.name: getattr(prompt, one.name) for one in fields(prompt)}
     told = "".join(f" {name} {value}" for name, value in numbers.items() if isinstance(value, int) and value)
-    return f"{kind}{scale}{told}: {'; '.join(f'{one.title}={_named(one.text, names)}' for one in prompt.material)}"
+    return f"{kind}{scale}{told}: {'; '.join(f'{one.title}={_named(one.text, names)}' for one in content.material)}"
 
 
 def _scale(levels: Sequence[int]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from assay.judges.protocol import Judge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.systems import named
 from assay.records import Context, Sample, Score
 

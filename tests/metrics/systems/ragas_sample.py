@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.systems import named
 from assay.metrics.systems.base import SystemMetric
 from assay.records import Context, Sample, Score

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.systems import named
 from assay.metrics.systems.base import SystemMetric
+from assay.prompts import JudgePrompt
 from assay.records import Sample, Score
 
 #: What a judge must be able to do for some metrics, though it is not asked.
-RULES = ("rating", "ask", "listing", "sorting", "criterion")
+RULES = ("rating", "question", "extraction", "classification", "criterion")
 
 
 def score(metric: SystemMetric, sample: Sample, judge: BaseJudge | None = None) -> Score:
@@ -32,22 +32,22 @@ class Keeping(ScriptedJudge):
 
     def __init__(self, **rules: Any) -> None:
         super().__init__(**{name: {} for name in RULES} | rules)
-        self.inquiries: list[Inquiry[Any]] = []
+        self.prompts: list[JudgePrompt[Any]] = []
 
-    async def answer(self, inquiries):  # type: ignore[no-untyped-def]
-        self.inquiries += inquiries
-        return await super().answer(inquiries)
+    async def answer(self, prompts):  # type: ignore[no-untyped-def]
+        self.prompts += prompts
+        return await super().answer(prompts)
 
 
-def inquiries(metric: SystemMetric | str, sample: Sample, **rules: Any) -> list[Inquiry[Any]]:
+def prompts(metric: SystemMetric | str, sample: Sample, **rules: Any) -> list[JudgePrompt[Any]]:
     """What a metric asks, in order."""
     judge = Keeping(**rules)
     asyncio.run((named(metric) if isinstance(metric, str) else metric).score(sample, judge))
-    return judge.inquiries
+    return judge.prompts
 
 
 def sections(metric: SystemMetric | str, sample: Sample, **rules: Any) -> dict[str, str]:
     """The titles and texts that its last question shows."""
-    prompt = inquiries(metric, sample, **rules)[-1].prompt()
-    assert prompt is not None
-    return {one.title: one.text for one in prompt.material}
+    content = prompts(metric, sample, **rules)[-1].content()
+    assert content is not None
+    return {one.title: one.text for one in content.material}

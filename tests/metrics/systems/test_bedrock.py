@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries.base import Inquiry
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.metrics.bedrock.citation_precision import share_right
-from assay.metrics.bedrock.cited import Cited, cited_parts
+from assay.metrics.bedrock.citations import Cited, cited_parts
 from assay.metrics.bedrock.context_relevance import mean_rating
 from assay.metrics.bedrock.custom import Custom, worth
 from assay.metrics.bedrock.helpfulness import Helpfulness
 from assay.metrics.bedrock.logical_coherence import LogicalCoherence
 from assay.metrics.bedrock.scales import RatedMetric, normalised
 from assay.metrics.systems import named, system_entries
+from assay.prompts.base import JudgePrompt
 from assay.records import Context, Sample, Score, Verdict
 
 SAMPLE = Sample(
@@ -49,11 +49,11 @@ class Noting(ScriptedJudge):
 
     def __init__(self, **rules: Any) -> None:
         super().__init__(**rules)
-        self.inquiries: list[Any] = []
+        self.prompts: list[Any] = []
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        self.inquiries += inquiries
-        return await super().answer(inquiries)
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        self.prompts += prompts
+        return await super().answer(prompts)
 
 
 def given(metric: Metric | str, judge: Any, sample: Sample = SAMPLE) -> Score:
@@ -99,8 +99,8 @@ def test_some_judges_have_scales_of_their_own(metric: RatedMetric, levels: int) 
 @pytest.mark.parametrize(("label", "value"), [("0", 0.0), ("3", 0.75), ("4", 1.0)])
 def test_coherence_by_the_scale_that_may_not_apply(label: str, value: float) -> None:
     metric = LogicalCoherence(scale="mistral-large")
-    assert given(metric, ScriptedJudge(ask=lambda question: label)).value == value
-    assert cause(given(metric, ScriptedJudge(ask=lambda question: "not_applicable"))) is Cause.NOT_APPLICABLE
+    assert given(metric, ScriptedJudge(question=lambda question: label)).value == value
+    assert cause(given(metric, ScriptedJudge(question=lambda question: "not_applicable"))) is Cause.NOT_APPLICABLE
 
 
 def test_a_scale_that_there_is_not_is_refused() -> None:
@@ -116,19 +116,19 @@ def test_levels_on_0_to_1() -> None:
 def test_passages_are_rated_no_maybe_and_yes() -> None:
     assert mean_rating(["yes", "maybe", "no"]) == pytest.approx((2 + 1 + 0) / 2 / 3)
     said = {"PASSAGE P1": "yes", "PASSAGE P2": "no", "PASSAGE P3": "maybe"}
-    judge = Noting(sorting=lambda what, item, texts: said[item])
+    judge = Noting(classification=lambda what, item, texts: said[item])
     score = given("context_relevance", judge)
     assert score.value == pytest.approx((1 + 0 + 0.5) / 3)
     assert [verdict.passage for verdict in score.verdicts["question/contexts"]] == [0, 1, 2]
-    (inquiry,) = judge.inquiries
-    assert {title for title, _ in inquiry.material} == {"PASSAGE P1", "PASSAGE P2", "PASSAGE P3", "QUESTION"}
+    (prompt,) = judge.prompts
+    assert {title for title, _ in prompt.material} == {"PASSAGE P1", "PASSAGE P2", "PASSAGE P3", "QUESTION"}
 
 
 def test_a_blank_passage_is_not_relevant() -> None:
     sample = Sample(question="Q?", contexts=(Context(text=" "), Context(text="Yes.")))
-    judge = Noting(sorting=lambda what, item, texts: "yes")
+    judge = Noting(classification=lambda what, item, texts: "yes")
     assert given("context_relevance", judge, sample).value == 0.5
-    assert judge.inquiries[0].given == ("PASSAGE P2",)
+    assert judge.prompts[0].given == ("PASSAGE P2",)
 
 
 def test_citations_by_the_marks_in_the_answer() -> None:
@@ -160,19 +160,19 @@ def test_citations_of_a_data_set() -> None:
 
 def test_citations_that_are_none_are_refused() -> None:
     sample = Sample(answer="It is.", metadata={"citations": [{"text": "It is"}]})
-    score = given("citation_precision", ScriptedJudge(sorting=lambda *_: "yes"), sample)
+    score = given("citation_precision", ScriptedJudge(classification=lambda *_: "yes"), sample)
     assert cause(score) is Cause.MISSING_INPUT
 
 
 def test_a_citation_is_right_or_wrong() -> None:
-    judge = Noting(sorting=lambda what, item, texts: "yes" if item == "PASSAGE P1" else "no")
+    judge = Noting(classification=lambda what, item, texts: "yes" if item == "PASSAGE P1" else "no")
     score = given("citation_precision", judge)
     # of [1], [2] and [4]; the last is not there
     assert score.value == pytest.approx(1 / 3)
     verdicts = score.verdicts["answer/citations"]
     assert [verdict.label for verdict in verdicts] == ["yes", "no", "no"]
     assert verdicts[2].reason == "PASSAGE P4: there is no PASSAGE P4"
-    assert [dict(inquiry.material)["STATEMENT"].split(" [")[0] for inquiry in judge.inquiries] == [
+    assert [dict(prompt.material)["STATEMENT"].split(" [")[0] for prompt in judge.prompts] == [
         "It is 88 metres long", "It is red",
     ]  # fmt: skip
     assert share_right(verdicts) == pytest.approx(1 / 3)
@@ -181,14 +181,14 @@ def test_a_citation_is_right_or_wrong() -> None:
 def test_coverage_looks_at_the_cited_passages_alone() -> None:
     judge = Noting(rating=lambda question: 2)
     assert given("citation_coverage", judge).value == 0.5
-    (inquiry,) = judge.inquiries
-    assert [title for title, _ in inquiry.material] == ["PASSAGE P1", "PASSAGE P2", "QUESTION", "ANSWER"]
+    (prompt,) = judge.prompts
+    assert [title for title, _ in prompt.material] == ["PASSAGE P1", "PASSAGE P2", "QUESTION", "ANSWER"]
 
 
 @pytest.mark.parametrize("name", ["citation_precision", "citation_coverage"])
 def test_an_answer_that_cites_nothing_is_skipped(name: str) -> None:
     sample = Sample(question="Q?", contexts=SAMPLE.contexts, answer="It is long.")
-    judge = ScriptedJudge(rating=lambda question: 4, sorting=lambda *_: "yes")
+    judge = ScriptedJudge(rating=lambda question: 4, classification=lambda *_: "yes")
     assert cause(given(name, judge, sample)) is Cause.NOT_APPLICABLE
 
 
@@ -201,7 +201,7 @@ def test_what_an_answer_should_not_have(name: str, yes: bool, value: float) -> N
 
 @pytest.mark.parametrize(("label", "value"), [("yes", 1.0), ("no", 0.0), ("not_applicable", None)])
 def test_instructions_are_followed_or_there_are_none(label: str, value: float | None) -> None:
-    score = given("following_instructions", ScriptedJudge(ask=lambda question: label))
+    score = given("following_instructions", ScriptedJudge(question=lambda question: label))
     assert score.value == value
     assert (cause(score) is Cause.NOT_APPLICABLE) is (value is None)
 
@@ -218,7 +218,7 @@ def test_instructions_are_followed_or_there_are_none(label: str, value: float | 
 def test_what_the_judge_is_shown(name: str, titles: list[str]) -> None:
     judge = Noting(rating=lambda question: 0)
     given(name, judge)
-    assert [title for title, _ in judge.inquiries[0].material] == titles
+    assert [title for title, _ in judge.prompts[0].material] == titles
 
 
 @pytest.mark.parametrize(
@@ -242,9 +242,9 @@ def test_a_scale_of_your_own_with_numbers() -> None:
     judge = Noting(rating=lambda question: 2)
     score = given(metric, judge)
     assert (score.value, score.low, score.high, score.metric) == (3.0, -1.0, 3.0, "bedrock:tone")
-    (inquiry,) = judge.inquiries
-    assert inquiry.question == "Is the ANSWER friendly, given the PASSAGES?"
-    assert [title for title, _ in inquiry.material] == ["PASSAGE P1", "PASSAGE P2", "PASSAGE P3", "ANSWER"]
+    (prompt,) = judge.prompts
+    assert prompt.question == "Is the ANSWER friendly, given the PASSAGES?"
+    assert [title for title, _ in prompt.material] == ["PASSAGE P1", "PASSAGE P2", "PASSAGE P3", "ANSWER"]
     assert cause(given(metric, judge, Sample(answer="A."))) is Cause.MISSING_INPUT
 
 

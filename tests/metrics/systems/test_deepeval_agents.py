@@ -10,14 +10,8 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Usefulness
-from assay.inquiries.base import Inquiry
-from assay.inquiries.criterion import Criterion
-from assay.inquiries.listing import Extraction
-from assay.inquiries.rating import Rating, RatingResult
-from assay.inquiries.sorting import Classification
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.deepeval import agent_ratings, exchange_ratings, loops, tool_correctness, turns
 from assay.metrics.deepeval.agent_loop_detection import WEIGHTS
 from assay.metrics.deepeval.scales import Rate
@@ -26,6 +20,12 @@ from assay.metrics.deepeval.tool_permission import share_allowed
 from assay.metrics.systems import named
 from assay.metrics.systems.base import SystemMetric
 from assay.metrics.systems.conversation import exchanges, role_text
+from assay.prompts import Usefulness
+from assay.prompts.base import JudgePrompt
+from assay.prompts.classification import Classification
+from assay.prompts.criterion import Criterion
+from assay.prompts.extraction import Extraction
+from assay.prompts.rating import Rating, RatingResult
 from assay.records import Context, Message, Sample, Score, ToolCall, Turn, Usage, Verdict
 from tests.metrics.systems.golden import agrees, golden
 
@@ -66,46 +66,44 @@ class Knowing(ScriptedJudge):
             claims=lambda text: told.get(text, ()),
             support=worlds.label,
             usefulness=lambda question, passage: worlds.useful(question, passage),
-            rating=0, criterion=0, listing=0, sorting=0,
+            rating=0, criterion=0, extraction=0, classification=0,
         )  # fmt: skip
         self.talk = talk
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         answers = []
-        for inquiry in inquiries:
-            found = self.known(inquiry)
+        for prompt in prompts:
+            found = self.known(prompt)
             answers += (
-                [Answer(judgement=found, usage=Usage(calls=1))]
-                if found is not None
-                else await super().answer([inquiry])
+                [Answer(judgement=found, usage=Usage(calls=1))] if found is not None else await super().answer([prompt])
             )
         return answers
 
-    def known(self, inquiry: Inquiry[Any]) -> Any:
-        if isinstance(inquiry, Rating):
-            level = talks.level(RATINGS.get(inquiry.question, "g_eval"), texts_of(inquiry))
-            return RatingResult(level=level, expected=None if inquiry.question in RATINGS else 10 * level / talks.TOP)
-        if isinstance(inquiry, Criterion):
-            return Verdict(label="yes" if talks.yes(CRITERIA[inquiry.question], texts_of(inquiry)) else "no")
-        if isinstance(inquiry, Extraction):
-            return self.listed(inquiry)
-        if isinstance(inquiry, Classification):
-            return tuple(Verdict(label=self.sorted(inquiry.what, item)) for item in inquiry.given)
-        if isinstance(inquiry, Usefulness) and inquiry.given:
+    def known(self, prompt: JudgePrompt[Any]) -> Any:
+        if isinstance(prompt, Rating):
+            level = talks.level(RATINGS.get(prompt.question, "g_eval"), texts_of(prompt))
+            return RatingResult(level=level, expected=None if prompt.question in RATINGS else 10 * level / talks.TOP)
+        if isinstance(prompt, Criterion):
+            return Verdict(label="yes" if talks.yes(CRITERIA[prompt.question], texts_of(prompt)) else "no")
+        if isinstance(prompt, Extraction):
+            return self.listed(prompt)
+        if isinstance(prompt, Classification):
+            return tuple(Verdict(label=self.sorted(prompt.what, item)) for item in prompt.given)
+        if isinstance(prompt, Usefulness) and prompt.given:
             return tuple(
                 Verdict(
-                    label="useful" if worlds.useful(inquiry.question, text, inquiry.given) else "not_useful", passage=n
+                    label="useful" if worlds.useful(prompt.question, text, prompt.given) else "not_useful", passage=n
                 )
-                for n, text in enumerate(inquiry.passages)
+                for n, text in enumerate(prompt.passages)
             )
         return None
 
-    def listed(self, inquiry: Extraction) -> tuple[str, ...]:
-        if inquiry.what == "facts":
-            return self.talk.facts(dict(inquiry.material)["MESSAGE"])
-        if inquiry.what == "questions":
-            return tuple(one.text for one in self.talk.said if one.role == "user" and one.text in texts_of(inquiry))
-        return {"intentions": self.talk.intentions, "plan": self.talk.plan}[inquiry.what]
+    def listed(self, prompt: Extraction) -> tuple[str, ...]:
+        if prompt.what == "facts":
+            return self.talk.facts(dict(prompt.material)["MESSAGE"])
+        if prompt.what == "questions":
+            return tuple(one.text for one in self.talk.said if one.role == "user" and one.text in texts_of(prompt))
+        return {"intentions": self.talk.intentions, "plan": self.talk.plan}[prompt.what]
 
     def sorted(self, what: str, item: str) -> str:
         if what == "intentions":
@@ -118,8 +116,8 @@ class Knowing(ScriptedJudge):
         return "correct" if worlds.share("arguments", name, arguments.removesuffix(")")) < 0.6 else "incorrect"
 
 
-def texts_of(inquiry: Any) -> str:
-    return "\n".join(text for _, text in inquiry.material)
+def texts_of(prompt: Any) -> str:
+    return "\n".join(text for _, text in prompt.material)
 
 
 def tool(call: Mapping[str, Any]) -> ToolCall:

@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from assay.errors import Cause, InputError
 from assay.metrics.deepeval import loops
 from assay.metrics.deepeval.agent_loop_detection import AgentLoopDetection
+from assay.metrics.deepeval.deepeval_metric import SHOWN
 from assay.metrics.deepeval.faithfulness import Faithfulness
 from assay.metrics.deepeval.g_eval import GEval, levels_of, titles, weighted_level
-from assay.metrics.deepeval.graded import SHOWN
 from assay.metrics.deepeval.graph import Graph, Node, graph_of
 from assay.metrics.deepeval.hallucination import Hallucination, HallucinationV3
 from assay.metrics.deepeval.jev_eval import Choice, JevEval, Scale, Statement, question_of
@@ -183,7 +183,7 @@ def test_questions_weigh_1_unless_they_say_more() -> None:
     assert measured(JevEval((Scale("b", ("bad", "good")), Statement("a", 3.0))), sample, **judge).value == 0.75
     chosen = measured(
         JevEval((Choice("c", (("x", 1.0), ("y", 0.0))), Statement("a", 3.0))),
-        sample, criterion=lambda question, vote: False, ask=lambda question: "x",
+        sample, criterion=lambda question, vote: False, question=lambda question: "x",
     )  # fmt: skip
     assert chosen.value == 0.25
     assert question_of({"statement": "a"}) == Statement("a", 1.0)
@@ -191,7 +191,7 @@ def test_questions_weigh_1_unless_they_say_more() -> None:
 
 def test_questions_that_do_not_apply_have_no_part_and_all_of_them_no_value() -> None:
     choice = Choice("c", (("x", 1.0), ("none", None)))
-    rules: dict[str, Any] = {"ask": lambda question: "none", "criterion": lambda question, vote: True}
+    rules: dict[str, Any] = {"question": lambda question: "none", "criterion": lambda question, vote: True}
     found = measured(JevEval((choice, Statement("a"))), FULL, **rules)
     assert found.value == 1.0
     assert {name for name in found.parts if name.startswith("question")} == {"question_2"}

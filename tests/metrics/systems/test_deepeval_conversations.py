@@ -12,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import Cause, InputError
-from assay.inquiries import (
+from assay.judges.protocol import Answer
+from assay.judges.scripted_judge import ScriptedJudge
+from assay.metrics.deepeval.conversational_g_eval import ConversationalGEval
+from assay.metrics.deepeval.dag import DAG, ConversationalDAG
+from assay.metrics.deepeval.g_eval import GEval, level_of, weighted_level
+from assay.metrics.deepeval.graph import graph_of
+from assay.metrics.deepeval.jev_eval import ConversationalJevEval, JevEval, Statement, mean_credit
+from assay.metrics.deepeval.own_classifiers import ConversationalClassifier, OwnClassifier, labels_of
+from assay.metrics.systems import named
+from assay.metrics.systems.base import SystemMetric
+from assay.prompts import (
     ChoiceResult,
     Classification,
     Criterion,
@@ -22,17 +32,7 @@ from assay.inquiries import (
     Rating,
     RatingResult,
 )
-from assay.inquiries.base import Inquiry
-from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
-from assay.metrics.deepeval.conversational_g_eval import ConversationalGEval
-from assay.metrics.deepeval.dag import DAG, ConversationalDAG
-from assay.metrics.deepeval.g_eval import GEval, level_of, weighted_level
-from assay.metrics.deepeval.graph import graph_of
-from assay.metrics.deepeval.jev_eval import ConversationalJevEval, JevEval, Statement, mean_credit
-from assay.metrics.deepeval.own_classifiers import ConversationalClassifier, OwnClassifier, labels_of
-from assay.metrics.systems import named
-from assay.metrics.systems.base import SystemMetric
+from assay.prompts.base import JudgePrompt
 from assay.records import Context, Message, Sample, Score, Turn, Usage, Verdict
 from tests.metrics.systems.golden import agrees, golden
 
@@ -77,17 +77,17 @@ class Knowing(ScriptedJudge):
     """A judge that says what the world says of a conversation, with its probabilities."""
 
     def __init__(self, talk: talks.Talk) -> None:
-        super().__init__(criterion=0, rating=0, ask=0, listing=0, sorting=0)
+        super().__init__(criterion=0, rating=0, question=0, extraction=0, classification=0)
         self.talk = talk
         self.shown: list[str] = []
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        return [Answer(judgement=self.known(inquiry), usage=Usage(calls=1)) for inquiry in inquiries]
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        return [Answer(judgement=self.known(prompt), usage=Usage(calls=1)) for prompt in prompts]
 
-    def known(self, inquiry: Any) -> Any:
-        text = "\n".join(shown for _, shown in inquiry.material)
+    def known(self, prompt: Any) -> Any:
+        text = "\n".join(shown for _, shown in prompt.material)
         self.shown.append(text)
-        match inquiry:
+        match prompt:
             case Extraction():
                 return ("a list",)
             case Criterion(question="Is there a source?"):
@@ -104,16 +104,16 @@ class Knowing(ScriptedJudge):
             case Rating():
                 return written(self.talk)
             case MultipleChoice():
-                odds = decisions.odds(inquiry.question, tuple(decisions.CREDITS), text)
+                odds = decisions.odds(prompt.question, tuple(decisions.CREDITS), text)
                 return ChoiceResult(option=max(odds, key=odds.__getitem__), odds=tuple(odds.items()))
             case Question(question="What is the tone?"):
                 return Verdict(label=decisions.tone(text))
             case Question():
-                kind = "resolution" if decisions.RESOLUTIONS[0] in inquiry.labels() else "mood"
-                return Verdict(label=decisions.label(kind, inquiry.labels(), text))
+                kind = "resolution" if decisions.RESOLUTIONS[0] in prompt.labels() else "mood"
+                return Verdict(label=decisions.label(kind, prompt.labels(), text))
             case Classification():
-                return tuple(Verdict(label=decisions.keeps(one.partition(": ")[2], text)) for one in inquiry.given)
-        raise AssertionError(inquiry)
+                return tuple(Verdict(label=decisions.keeps(one.partition(": ")[2], text)) for one in prompt.given)
+        raise AssertionError(prompt)
 
 
 def written(talk: talks.Talk) -> RatingResult:
@@ -207,10 +207,10 @@ def test_mean_credit() -> None:
 def test_a_choice_is_asked_as_ask_and_keeps_all_probabilities() -> None:
     choosing = MultipleChoice("What tone?", (("glad", "it is glad"), ("angry", "")), (("TEXT", "x"),))
     asked = Question("What tone?", (("TEXT", "x"),), labels={"glad": "it is glad", "angry": ""})
-    assert choosing.prompt() == asked.prompt()
+    assert choosing.content() == asked.content()
     found = choosing.read({"label": "Angry", "reason": "Loud.", "probs": {"glad": 0.1, "angry": 0.9}})
     assert found == ChoiceResult(option="angry", odds=(("glad", 0.1), ("angry", 0.9)), reason="Loud.")
-    assert choosing.decided({"choosing": {"glad": 0.6, "angry": 0.4}}).option == "glad"
+    assert choosing.decided({"multiple_choice": {"glad": 0.6, "angry": 0.4}}).option == "glad"
     assert choosing.check(ChoiceResult(option="sad")) is not None
     assert choosing.check(ChoiceResult(option="glad", odds=(("glad", 2.0),))) is not None
     assert choosing.check(found) is None
@@ -317,7 +317,7 @@ def test_a_conversation_is_rated_by_steps_and_rubric() -> None:
         asked.append(texts)
         return ("Look.",)
 
-    judge = ScriptedJudge(rating=lambda question: 4, listing=listing)
+    judge = ScriptedJudge(rating=lambda question: 4, extraction=listing)
     score = scored(ConversationalGEval(rubric=((2, 4, "low"), (5, 8, "high"))), HELLO, judge)
     assert (score.value, asked) == (0.4, [("Kind?",)])  # the rubric does not change the scale
     assert score.texts["evaluation_steps"] == ("Look.",)
@@ -343,15 +343,17 @@ def test_steps_that_are_given_need_no_judge_that_writes() -> None:
 def test_labels_of_one_s_own() -> None:
     sample = Sample(question="Q?", answer="A.", metadata={"expected_labels": {"mood": "calm"}})
     metric = OwnClassifier((("calm", "no anger"), ("angry", "")), "mood")
-    assert scored(metric, sample, ScriptedJudge(ask=lambda question: "calm")).value == 1.0
-    assert scored(metric, sample, ScriptedJudge(ask=lambda question: "angry")).value == 0.0
-    none = scored(replace(metric, allow_none=True), sample, ScriptedJudge(ask=lambda question: "NONE"))
+    assert scored(metric, sample, ScriptedJudge(question=lambda question: "calm")).value == 1.0
+    assert scored(metric, sample, ScriptedJudge(question=lambda question: "angry")).value == 0.0
+    none = scored(replace(metric, allow_none=True), sample, ScriptedJudge(question=lambda question: "NONE"))
     assert (none.value, none.texts["label"]) == (0.0, ("NONE",))
     assert labels_of({"a": "one", "b": None}) == (("a", "one"), ("b", ""))
     for wrong in ("a b", ["a"], ["a", " "], 3):
         with pytest.raises(InputError, match="labels"):
             labels_of(wrong)
-    bad = scored(OwnClassifier(), replace(sample, metadata={"labels": ["a"]}), ScriptedJudge(ask=lambda question: "a"))
+    bad = scored(
+        OwnClassifier(), replace(sample, metadata={"labels": ["a"]}), ScriptedJudge(question=lambda question: "a")
+    )
     assert bad.error is not None
     assert bad.error.cause == Cause.MISSING_INPUT
     with pytest.raises(InputError, match="kind"):
@@ -360,7 +362,7 @@ def test_labels_of_one_s_own() -> None:
 
 def test_a_statement_passes_strictly_from_one_half_on() -> None:
     class Half(Knowing):
-        def known(self, inquiry: Any) -> Any:
+        def known(self, prompt: Any) -> Any:
             return Verdict(label="yes", probability=0.5)
 
     metric = JevEval((Statement("It is so."),), strict_mode=True, profile="original")

@@ -43,17 +43,20 @@ YES_OR_NO: dict[str, Any] = {"binary": "?", "shown": "input", "verdicts": {"yes"
 
 def test_own_parameters_go_before_those_of_the_row() -> None:
     row = replace(FULL, metadata={"prompt_instructions": ["a", "b"], "advice_types": ["tax"], "about": "x"})
-    said: dict[str, Any] = {"sorting": lambda what, item, texts: "followed" if item == "c" else "not_followed"}
+    said: dict[str, Any] = {"classification": lambda what, item, texts: "followed" if item == "c" else "not_followed"}
     assert measured(PromptAlignment(("c",)), row, **said).texts["instructions"] == ("c",)
     assert measured(PromptAlignment(), row, **said).texts["instructions"] == ("a", "b")
-    advice: dict[str, Any] = {"listing": lambda what, texts: ("Buy.",), "sorting": lambda what, item, texts: "allowed"}
+    advice: dict[str, Any] = {
+        "extraction": lambda what, texts: ("Buy.",),
+        "classification": lambda what, item, texts: "allowed",
+    }
     assert sections(NonAdvice(("legal",)), row, **advice)["FORBIDDEN KINDS"] == "legal"
     assert sections(NonAdvice(), row, **advice)["FORBIDDEN KINDS"] == "tax"
 
 
 def test_steps_are_those_given_then_those_of_the_row_then_those_written() -> None:
     row = replace(FULL, metadata={"evaluation_steps": ["Row."], "criteria": "Old?"})
-    rules: dict[str, Any] = {"listing": lambda what, texts: ("Written.",), "rating": lambda question: 5}
+    rules: dict[str, Any] = {"extraction": lambda what, texts: ("Written.",), "rating": lambda question: 5}
 
     def judged_by(metric: GEval | ConversationalGEval, sample: Sample = row) -> tuple[str, str | None]:
         shown = sections(metric, sample, **rules)
@@ -70,7 +73,10 @@ def test_steps_are_those_given_then_those_of_the_row_then_those_written() -> Non
 
 def test_the_arena_is_judged_by_criteria_or_steps_and_shows_every_answer_once() -> None:
     row = replace(FULL, metadata={"contestants": {"other": "It is new."}, "criteria": "Old?"})
-    rules: dict[str, Any] = {"listing": lambda what, texts: ("Written.",), "ask": lambda question: "contestant_1"}
+    rules: dict[str, Any] = {
+        "extraction": lambda what, texts: ("Written.",),
+        "question": lambda question: "contestant_1",
+    }
     own = sections(ArenaGEval("Good?"), row, **rules)
     assert (own["CRITERIA"], own["EVALUATION STEPS"]) == ("Good?", "Written.")
     assert sections(ArenaGEval(), row, **rules)["CRITERIA"] == "Old?"
@@ -83,7 +89,7 @@ def test_fields_are_shown_under_their_names() -> None:
     row = replace(
         FULL, reference_contexts=(Context(text="Ideal."),), metadata={"tags": ["ä"], "expected_tools": [], "x": 1}
     )
-    rules: dict[str, Any] = {"listing": lambda what, texts: ("Written.",), "rating": lambda question: 5}
+    rules: dict[str, Any] = {"extraction": lambda what, texts: ("Written.",), "rating": lambda question: 5}
     shown = sections(GEval("x", evaluation_params=("retrieval_context", "context", "tags", "metadata")), row, **rules)
     assert shown["PASSAGE P1"] == "It is old."
     assert shown["IDEAL PASSAGE P1"] == "Ideal."
@@ -201,7 +207,7 @@ def test_questions_on_topic_are_counted_by_what_became_of_them() -> None:
     asked = iter((("a", "b"), ("c",)))
     found = measured(
         "deepeval:topic_adherence", sample,
-        listing=lambda what, texts: next(asked), sorting=lambda what, item, texts: next(kinds),
+        extraction=lambda what, texts: next(asked), classification=lambda what, item, texts: next(kinds),
     )  # fmt: skip
     assert found.value == 2 / 3
     assert found.parts == {

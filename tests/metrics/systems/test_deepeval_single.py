@@ -11,19 +11,18 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Rating, RatingResult
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.deepeval.answer_relevancy import AnswerRelevancy
 from assay.metrics.deepeval.arena_g_eval import ArenaGEval, seats
 from assay.metrics.deepeval.citation_faithfulness import all_right
 from assay.metrics.deepeval.classifier_labels import KINDS
 from assay.metrics.deepeval.classifiers import Classifier, is_expected
 from assay.metrics.deepeval.dag import DAG, leaf_value
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric, share_counted
 from assay.metrics.deepeval.expectations import all_kept, demands_of
-from assay.metrics.deepeval.extracted import none_bad, share_clean
+from assay.metrics.deepeval.extract_and_classify import none_bad, share_clean
 from assay.metrics.deepeval.faithfulness import Faithfulness
 from assay.metrics.deepeval.g_eval import GEval, levels_of, normalised
-from assay.metrics.deepeval.graded import DeepEvalMetric, share_counted
 from assay.metrics.deepeval.graph import graph_of
 from assay.metrics.deepeval.hallucination import contexts_read
 from assay.metrics.deepeval.jev_eval import JevEval, Scale, Statement, weighted_mean
@@ -33,6 +32,7 @@ from assay.metrics.deepeval.prompt_alignment import PromptAlignment
 from assay.metrics.deepeval.safety import Misuse, NonAdvice
 from assay.metrics.deepeval.summarization import Summarization, coverage
 from assay.metrics.systems import named, system_entries
+from assay.prompts import Rating, RatingResult
 from assay.records import Cell, Claim, Context, Sample, Score, Span, Verdict
 from assay.records.field_names import find_columns
 from tests._support.unsure import expects
@@ -136,12 +136,12 @@ def judge_for(metric: str, case: worlds.Case) -> ScriptedJudge:
         claims=claims,
         support=support,
         usefulness=lambda question, passage: worlds.useful(case.question, passage),
-        sorting=sorting(case),
-        listing=lambda what, texts: ("Read.", "Judge.") if what == "evaluation steps" else world.listed(case),
+        classification=sorting(case),
+        extraction=lambda what, texts: ("Read.", "Judge.") if what == "evaluation steps" else world.listed(case),
         key_questions=lambda text: list(world.questions(case)),
         criterion=criterion,
         rating=lambda question: world.level(case, "jev") % 3 if metric == "jev_eval" else world.level(case, metric),
-        ask=ask,
+        question=ask,
     )
 
 
@@ -269,8 +269,8 @@ FULL = Sample(question="How old is it?", contexts=(Context(text="It is old."),),
 )
 def test_what_was_not_measured(name: str, sample: Sample, cause: Cause, convention: float | None) -> None:
     judge = ScriptedJudge(
-        claims=lambda text: (), support={}, usefulness={}, sorting={}, ask=lambda q: "complied",
-        listing=lambda w, t: (),
+        claims=lambda text: (), support={}, usefulness={}, classification={}, question=lambda q: "complied",
+        extraction=lambda w, t: (),
         key_questions=lambda t: (), criterion=lambda q, v: True, rating=lambda q: 1,
     )  # fmt: skip
     ours = asyncio.run(named(f"deepeval:{name}").score(sample, judge))
@@ -286,7 +286,7 @@ def test_the_threshold_judges_the_value_and_does_not_change_it() -> None:
     sample = replace(FULL, answer="A. B.")
     rules: dict[str, Any] = {
         "claims": lambda t: ["A.", "B."],
-        "sorting": lambda w, item, t: "relevant" if item == "A." else "irrelevant",
+        "classification": lambda w, item, t: "relevant" if item == "A." else "irrelevant",
     }
     score = measured(AnswerRelevancy(threshold=0.6), sample, **rules)
     assert (score.value, score.parts["threshold"], score.parts["passed"]) == (0.5, 0.6, 0.0)
@@ -325,14 +325,14 @@ def test_parameters_that_cannot_be_are_refused(make: Callable[[], object]) -> No
 class Sure(ScriptedJudge):
     """Gives a mean level beside the level."""
 
-    async def find(self, inquiry: Any) -> Any:
-        if isinstance(inquiry, Rating):
+    async def find(self, prompt: Any) -> Any:
+        if isinstance(prompt, Rating):
             return RatingResult(level=7, expected=6.5)
-        return await super().find(inquiry)
+        return await super().find(prompt)
 
 
 def test_g_eval_takes_the_mean_level_where_the_judge_knows_it() -> None:
-    judge = Sure(rating=lambda question: 7, listing=lambda what, texts: ("Read.",))
+    judge = Sure(rating=lambda question: 7, extraction=lambda what, texts: ("Read.",))
     score = asyncio.run(GEval("Is it good?").score(FULL, judge))
     assert (score.value, score.parts["level"], score.parts["chosen"]) == (0.65, 6.5, 7.0)
     assert score.texts["evaluation_steps"] == ("Read.",)
@@ -345,9 +345,9 @@ def test_the_steps_are_asked_for_without_the_row() -> None:
         asked.append(texts)
         return ("Read.",)
 
-    measured(GEval("Is it good?"), FULL, listing=listing, rating=lambda question: 3)
+    measured(GEval("Is it good?"), FULL, extraction=listing, rating=lambda question: 3)
     assert asked == [("Is it good?",)]  # so that its key is the same for every row
-    given = measured(GEval(evaluation_steps=("Look.",)), FULL, listing=listing, rating=lambda question: 3)
+    given = measured(GEval(evaluation_steps=("Look.",)), FULL, extraction=listing, rating=lambda question: 3)
     assert given.texts["evaluation_steps"] == ("Look.",)
     assert len(asked) == 1
 
@@ -357,11 +357,11 @@ def test_the_arena_names_the_winner() -> None:
     order = seats({"other": "It is new.", "answer": "It is old."})
     wins = f"contestant_{order.index('answer') + 1}"
     metric = ArenaGEval(evaluation_steps=("Read.",))
-    rules: dict[str, Any] = {"listing": lambda what, texts: ("Read.",)}
-    score = measured(metric, sample, ask=lambda question: wins, **rules)
+    rules: dict[str, Any] = {"extraction": lambda what, texts: ("Read.",)}
+    score = measured(metric, sample, question=lambda question: wins, **rules)
     assert (score.value, score.texts["winner"]) == (1.0, ("answer",))
     loses = f"contestant_{order.index('other') + 1}"
-    score = measured(metric, sample, ask=lambda question: loses, **rules)
+    score = measured(metric, sample, question=lambda question: loses, **rules)
     assert (score.value, score.texts["winner"]) == (0.0, ("other",))
 
 
@@ -386,14 +386,18 @@ def test_graphs_that_are_none_are_refused(nodes: dict[str, Any], said: str) -> N
 
 def test_a_graph_keeps_its_way() -> None:
     score = measured(
-        DAG(GRAPH), FULL, listing=lambda what, texts: ("a book",), criterion=lambda q, v: True, ask=lambda q: "plain"
+        DAG(GRAPH),
+        FULL,
+        extraction=lambda what, texts: ("a book",),
+        criterion=lambda q, v: True,
+        question=lambda q: "plain",
     )
     assert (score.value, score.texts["way"], score.texts["sources"]) == (0.7, ("source", "tone"), ("a book",))
 
 
 def test_demands_and_labels() -> None:
     assert demands_of({"must": ["a"], "must_not": ["b"]}) == ("It must: a", "It must not: b")
-    score = measured(Classifier(kind="refusal"), FULL, ask=lambda question: "complied")
+    score = measured(Classifier(kind="refusal"), FULL, question=lambda question: "complied")
     assert score.texts["label"] == ("complied",)
     assert {kind: tuple(found.labels) for kind, found in KINDS.items()} == world.LABELS
 

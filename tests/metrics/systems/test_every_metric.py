@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge
 from assay.metrics import systems
 from assay.metrics.systems.base import Entry
+from assay.prompts import JudgePrompt
 from assay.records import Context, Sample, Score
 from tests._support.laws import check_laws, laws_of
 from tests.metrics.systems.any_judge import AnyJudge
@@ -48,10 +48,10 @@ class Unable(BaseJudge):
 
     fingerprint = "unable"
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure:
-        return JudgeFailure(Cause.JUDGE_CANNOT, f"this judge cannot do {inquiry.name}")
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure:
+        return JudgeFailure(Cause.JUDGE_CANNOT, f"this judge cannot do {prompt.name}")
 
-    async def answer(self, inquiries: Any) -> Any:
+    async def answer(self, prompts: Any) -> Any:
         raise AssertionError("it was asked")
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Criterion, Distance, Inquiry, Question, Rating
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.langchain.embedding_distance import EmbeddingDistance
 from assay.metrics.langchain.matching import ExactMatch
 from assay.metrics.langchain.string_distance import PairwiseStringDistance, StringDistance
 from assay.metrics.systems import named, system_entries
 from assay.metrics.systems.base import SystemMetric
+from assay.prompts import Criterion, Distance, JudgePrompt, Question, Rating
 from assay.records import Message, Sample, ToolCall
 from tests.metrics.systems.golden import CASES, agrees, golden, sample_of
 from tests.metrics.systems.scoring import score
@@ -43,7 +43,7 @@ def judge_for(name: str, case: str) -> ScriptedJudge:
     return ScriptedJudge(
         criterion=lambda question, vote: chance < 0.5,
         rating=lambda question: 1 + int(chance * (5 if name == "trajectory" else 10)),
-        ask=lambda question: worlds.pick(("first", "second", "neither"), name, case),
+        question=lambda question: worlds.pick(("first", "second", "neither"), name, case),
         similarity=worlds.cosine,
         rules={"distance": apart},
     )
@@ -118,7 +118,7 @@ def test_every_entry_has_a_label_of_its_own() -> None:
 )
 def test_nothing_to_measure_is_skipped(name: str, sample: Sample, cause: Cause) -> None:
     judge = ScriptedJudge(
-        criterion=lambda *_: True, rating=lambda _: 1, ask=lambda _: "first", similarity=worlds.cosine
+        criterion=lambda *_: True, rating=lambda _: 1, question=lambda _: "first", similarity=worlds.cosine
     )
     found = score(named(f"langchain:{name}"), sample, judge)
     assert found.value is None
@@ -135,12 +135,12 @@ def test_unknown_distances_are_refused(kind: Any, argument: str) -> None:
 
 
 def test_what_is_judged_stands_in_no_question() -> None:
-    seen: list[Inquiry[Any]] = []
+    seen: list[JudgePrompt[Any]] = []
 
     class Listening(ScriptedJudge):
-        async def answer(self, inquiries: Any) -> Any:
-            seen.extend(inquiries)
-            return await super().answer(inquiries)
+        async def answer(self, prompts: Any) -> Any:
+            seen.extend(prompts)
+            return await super().answer(prompts)
 
     sample = Sample(
         question="QQQ",
@@ -149,11 +149,11 @@ def test_what_is_judged_stands_in_no_question() -> None:
         metadata={"prediction_b": "BBB"},
         messages=(Message(role="assistant", tool_calls=(ToolCall(name="TTT"),)),),
     )
-    judge = Listening(criterion=lambda *_: True, rating=lambda _: 1, ask=lambda _: "first")
+    judge = Listening(criterion=lambda *_: True, rating=lambda _: 1, question=lambda _: "first")
     for name in ("qa", "labeled_criteria", "labeled_score_string", "labeled_pairwise_string", "trajectory"):
         assert score(named(f"langchain:{name}"), sample, judge).value is not None
-    assert {type(inquiry) for inquiry in seen} == {Criterion, Rating, Question}
-    for inquiry in seen:
-        prompt = inquiry.prompt()
-        assert prompt is not None
-        assert not any(text in prompt.task for text in ("QQQ", "AAA", "RRR", "BBB", "TTT"))
+    assert {type(prompt) for prompt in seen} == {Criterion, Rating, Question}
+    for prompt in seen:
+        content = prompt.content()
+        assert content is not None
+        assert not any(text in content.task for text in ("QQQ", "AAA", "RRR", "BBB", "TTT"))

@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.inquiries import Distance, Question, Rating
-from assay.inquiries.base import Inquiry as AnyInquiry
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.langchain.criteria import FAULTS, QUESTIONS, Criteria, LabeledCriteria
 from assay.metrics.langchain.embedding_distance import EmbeddingDistance, of_cosine
 from assay.metrics.langchain.json_checks import equal
@@ -25,8 +23,10 @@ from assay.metrics.langchain.score_string import LabeledScoreString, ScoreString
 from assay.metrics.langchain.string_distance import PairwiseStringDistance, StringDistance
 from assay.metrics.langchain.trajectory import share_of, steps_of
 from assay.metrics.systems import named
+from assay.prompts import Distance, Question, Rating
+from assay.prompts.base import JudgePrompt as AnyPrompt
 from assay.records import Message, Sample, ToolCall
-from tests.metrics.systems.scoring import inquiries, score
+from tests.metrics.systems.scoring import prompts, score
 
 
 def test_faults_are_the_criteria_where_yes_is_bad() -> None:
@@ -130,14 +130,14 @@ class ByMaterial(BaseJudge):
     def fingerprint(self) -> str:
         return "by material"
 
-    async def answer(self, inquiries: Any) -> list[Answer]:
-        return [self._one(inquiry) for inquiry in inquiries]
+    async def answer(self, prompts: Any) -> list[Answer]:
+        return [self._one(prompt) for prompt in prompts]
 
-    def _one(self, inquiry: AnyInquiry[Any]) -> Answer:
-        assert isinstance(inquiry, Question)
-        shown = dict(inquiry.material)
+    def _one(self, prompt: AnyPrompt[Any]) -> Answer:
+        assert isinstance(prompt, Question)
+        shown = dict(prompt.material)
         self.seen.append(shown)
-        return Answer(judgement=inquiry.scripted(lambda question: self.rule(shown)))
+        return Answer(judgement=prompt.scripted(lambda question: self.rule(shown)))
 
 
 PAIR = Sample(question="q", answer="long answer", metadata={"prediction_b": "short"})
@@ -309,7 +309,7 @@ def test_a_trajectory_is_rated_by_the_reference_where_there_is_one() -> None:
         metadata={"agent_tools": ["find", {"name": "ask", "description": "fragt die Köchin"}]},
     )  # fmt: skip
     plain, held = (
-        inquiries("langchain:trajectory", one, rating=lambda question: 3)[0]
+        prompts("langchain:trajectory", one, rating=lambda question: 3)[0]
         for one in (sample, replace(sample, reference="r"))
     )
     assert isinstance(plain, Rating)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from assay.errors import Cause
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.systems import named, system_entries
 from assay.records import Context, Sample, Score
 from tests.metrics.systems.golden import CASES, agrees, golden, judge_of, scored
@@ -55,9 +55,9 @@ def test_what_the_judge_sees(name: str, shown: list[str]) -> None:
     titles: list[str] = []
 
     class Listening(ScriptedJudge):
-        async def answer(self, inquiries):  # type: ignore[no-untyped-def]
-            titles.extend(title for inquiry in inquiries for title, _ in inquiry.material)
-            return await super().answer(inquiries)
+        async def answer(self, prompts):  # type: ignore[no-untyped-def]
+            titles.extend(title for prompt in prompts for title, _ in prompt.material)
+            return await super().answer(prompts)
 
     score = score_of(name, FULL, Listening(criterion=lambda question, vote: False))
     assert titles == shown

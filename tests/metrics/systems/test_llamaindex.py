@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Question
-from assay.inquiries.base import Inquiry
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.metrics.llamaindex import answer_relevancy, context_relevancy, faithfulness, guideline, relevancy
 from assay.metrics.llamaindex.correctness import Correctness
@@ -25,9 +23,11 @@ from assay.metrics.llamaindex.retrieval.mrr import MRR, reciprocal_ranks
 from assay.metrics.llamaindex.retrieval.ndcg import NDCG, GradedNDCG, discounted, gain, ndcg
 from assay.metrics.llamaindex.retrieval.precision import Precision, precision
 from assay.metrics.llamaindex.retrieval.recall import recall
-from assay.metrics.llamaindex.retrieval.reranked import RerankRelevancy
+from assay.metrics.llamaindex.retrieval.reranking import RerankRelevancy
 from assay.metrics.llamaindex.semantic_similarity import SemanticSimilarity, similarity
 from assay.metrics.systems import named
+from assay.prompts import Question
+from assay.prompts.base import JudgePrompt
 from assay.records import Context, Sample, Score, Usage, Verdict
 from tests.metrics.systems.golden import CASES, agrees, golden, judge_of, sample_of, worlds
 
@@ -99,15 +99,15 @@ class Comparing(ScriptedJudge):
     """Votes as the world does, by the order in which the two answers stand."""
 
     def __init__(self, case: worlds.Case) -> None:
-        super().__init__(ask=lambda question: "tie")
+        super().__init__(question=lambda question: "tie")
         self.case = case
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> list[Answer]:
         told = answers.told(self.case)
         made = []
-        for inquiry in inquiries:
-            assert isinstance(inquiry, Question)
-            texts = dict(inquiry.material)
+        for prompt in prompts:
+            assert isinstance(prompt, Question)
+            texts = dict(prompt.material)
             vote = told["vote" if texts["FIRST ANSWER"] == self.case.answer else "flipped_vote"]
             made.append(Answer(judgement=Verdict(label=vote), usage=Usage(calls=1)))
         return made
@@ -144,7 +144,9 @@ def test_two_votes_are_settled(original: float, flipped: float, value: float, th
 
 
 def test_a_comparison_needs_a_second_answer() -> None:
-    score = given("llamaindex:pairwise", Sample(question="Q?", answer="A."), ScriptedJudge(ask=lambda question: "tie"))
+    score = given(
+        "llamaindex:pairwise", Sample(question="Q?", answer="A."), ScriptedJudge(question=lambda question: "tie")
+    )
     assert score.error is not None
     assert "second_response" in score.error.message
 

@@ -16,9 +16,9 @@ import pytest
 
 from assay import evaluate
 from assay.errors import Cause
-from assay.inquiries import Inquiry
 from assay.judges.protocol import Answer
 from assay.metrics import METRICS, systems
+from assay.prompts import JudgePrompt
 from tests.metrics.systems.any_judge import AnyJudge
 from tests.metrics.systems.rich import rich
 
@@ -51,8 +51,8 @@ class Mangling(AnyJudge):
         self.random = Random(seed)
         self.changed = 0
 
-    async def _one(self, inquiry: Inquiry[Any]) -> Answer:
-        answer = await super()._one(inquiry)
+    async def _one(self, prompt: JudgePrompt[Any]) -> Answer:
+        answer = await super()._one(prompt)
         judgement = mangled(answer.judgement, self.random)
         self.changed += repr(judgement) != repr(answer.judgement)
         return replace(answer, judgement=judgement)
@@ -84,5 +84,5 @@ def test_no_mangled_judgement_becomes_a_number_that_is_none(system: str) -> None
         for name in (METRICS if system == "own" else systems.names(system))
         for seed in range(5)
     ]
-    refused = [one for one in fates if "does not answer its inquiry" in one]
+    refused = [one for one in fates if "does not answer its prompt" in one]
     assert len(refused) > len(fates) / 10 or system in ("openevals", "langchain"), fates  # the check has met something

@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Claims, Classification, Criterion, Inquiry, Support, Usefulness, UsefulSentences
-from assay.inquiries.rating import Rating, RatingResult
 from assay.judges.base import BaseJudge
 from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.protocol import Answer, Judge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.multimodal.faithfulness import Faithfulness, share_not_contradicted
 from assay.metrics.multimodal.image_ratings import ImageCoherence, ImageHelpfulness, ImageReference, mean_of_tenths
 from assay.metrics.multimodal.relevance import share_relevant
 from assay.metrics.multimodal.retrieval import hit_rate, mrr, precision, recall
 from assay.metrics.multimodal.whole import FAITHFUL, yes
 from assay.metrics.systems import named, system_entries
+from assay.prompts import Claims, Classification, Criterion, JudgePrompt, Support, Usefulness, UsefulSentences
+from assay.prompts.rating import Rating, RatingResult
 from assay.records import Claim, Context, Sample, Score, Span, Verdict
 from assay.records.images import data_uri
 from assay.text import ocr
@@ -46,23 +46,23 @@ class AlbumJudge(BaseJudge):
 
     def __init__(self, shot: album.Shot, what: str) -> None:
         self.shot, self.what = shot, what
-        self.asked: list[Inquiry[Any]] = []
+        self.asked: list[JudgePrompt[Any]] = []
 
     @property
     def fingerprint(self) -> str:
         return "album"
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        self.asked += inquiries
-        return [Answer(judgement=self._judgement(inquiry)) for inquiry in inquiries]
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        self.asked += prompts
+        return [Answer(judgement=self._judgement(prompt)) for prompt in prompts]
 
-    def _judgement(self, inquiry: Inquiry[Any]) -> Any:
-        shown = [album.digest(picture.data) for _, picture in inquiry.images]
-        if isinstance(inquiry, Criterion):
-            says = album.faithful if inquiry.question == FAITHFUL else album.relevant
+    def _judgement(self, prompt: JudgePrompt[Any]) -> Any:
+        shown = [album.digest(picture.data) for _, picture in prompt.images]
+        if isinstance(prompt, Criterion):
+            says = album.faithful if prompt.question == FAITHFUL else album.relevant
             return Verdict(label="yes" if says(self.shot, shown) else "no")
-        assert isinstance(inquiry, Rating)
-        texts = dict(inquiry.material)
+        assert isinstance(prompt, Rating)
+        texts = dict(prompt.material)
         around = texts.get("TEXT BEFORE", ""), texts.get("TEXT AFTER", "")
         return RatingResult(level=album.level(self.what, shown[0], *around))
 
@@ -130,13 +130,13 @@ def test_every_rating_of_deepeval_is_ours(metric: str, size: int | None) -> None
 class TruthJudge(AlbumJudge):
     """Says what the album says of claims, sentences, passages and statements."""
 
-    def _judgement(self, inquiry: Inquiry[Any]) -> Any:
+    def _judgement(self, prompt: JudgePrompt[Any]) -> Any:
         shot = self.shot
-        shown = [album.digest(picture.data) for _, picture in inquiry.images]
-        if isinstance(inquiry, Claims):
-            said = shot.known if inquiry.text == " ".join(shot.known) else shot.said
+        shown = [album.digest(picture.data) for _, picture in prompt.images]
+        if isinstance(prompt, Claims):
+            said = shot.known if prompt.text == " ".join(shot.known) else shot.said
             return tuple(Claim(text=one, span=Span(0, len(one))) for one in said)
-        if isinstance(inquiry, Support):
+        if isinstance(prompt, Support):
             assert shown[: len(shot.shown)] == shot.shown  # the question has one of its own
             labels = {"yes": "supported", "no": "contradicted", "borderline": "not_mentioned"}
             recall = self.what == "contextual_recall"
@@ -144,23 +144,23 @@ class TruthJudge(AlbumJudge):
                 ("supported" if album.recalled(shot, one.text) else "not_mentioned")
                 if recall
                 else labels[album.faithfulness(shot, one.text)]
-                for one in inquiry.claims
+                for one in prompt.claims
             ]
-            return tuple(Verdict(label=label, claim=one) for label, one in zip(found, inquiry.claims, strict=True))
-        if isinstance(inquiry, Usefulness):
-            images = dict(inquiry.images)
+            return tuple(Verdict(label=label, claim=one) for label, one in zip(found, prompt.claims, strict=True))
+        if isinstance(prompt, Usefulness):
+            images = dict(prompt.images)
             names = [
                 album.digest(images[title].data) if (title := f"PASSAGE P{n}") in images else text
-                for n, text in enumerate(inquiry.passages, 1)
+                for n, text in enumerate(prompt.passages, 1)
             ]
             assert names == album.names(shot)
             return tuple(Verdict(label=_useful(shot, one), passage=n) for n, one in enumerate(names))
-        if isinstance(inquiry, UsefulSentences):
-            return tuple(Verdict(label=_useful(shot, one.text), passage=n) for n, one in enumerate(inquiry.sentences))
-        if isinstance(inquiry, Classification):
+        if isinstance(prompt, UsefulSentences):
+            return tuple(Verdict(label=_useful(shot, one.text), passage=n) for n, one in enumerate(prompt.sentences))
+        if isinstance(prompt, Classification):
             labels = {"yes": "relevant", "no": "irrelevant", "borderline": "borderline"}
-            return tuple(Verdict(label=labels[album.relevance(shot, one)]) for one in inquiry.given)
-        assert isinstance(inquiry, Criterion)
+            return tuple(Verdict(label=labels[album.relevance(shot, one)]) for one in prompt.given)
+        assert isinstance(prompt, Criterion)
         return Verdict(label=album.fits(shot, shown[-1]))
 
 
@@ -275,7 +275,7 @@ def test_a_question_may_have_a_picture_and_an_answer_several() -> None:
     assert score.value is not None, str(score)
     assert score.parts == {"statements": 1.0, "pictures": 2.0}
     by_kind = {call.kind: [*call.pictures] for call in server.chats}
-    assert by_kind["sorting"] == [album.digest(BRIDGE)]
+    assert by_kind["classification"] == [album.digest(BRIDGE)]
     criteria = [call.pictures for call in server.chats if call.kind == "criterion"]
     assert sorted(criteria) == sorted([[album.digest(BRIDGE)] * 2, [album.digest(BRIDGE), album.digest(TOWER)]])
     assert all(";base64," not in part for call in server.chats for part in texts_of(call.body))
@@ -305,15 +305,15 @@ def test_the_bytes_of_a_picture_are_no_language() -> None:
     seen = []
 
     class Listening(ScriptedJudge):
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-            seen.extend(inquiries)
-            return await super().answer(inquiries)
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+            seen.extend(prompts)
+            return await super().answer(prompts)
 
     german = "Die Brücke wurde im Jahr 1931 eröffnet und verbindet seitdem die beiden Ufer des Flusses."
     sample = Sample(answer=f"{german} ![]({data_uri(sight.drawn('noise ' * 4000))})")
     score = scored(named("multimodal:image_coherence"), sample, Listening(rating=lambda question: 5, sees=True))
     assert score.value == 0.5
-    assert [inquiry.language for inquiry in seen] == ["de"]
+    assert [prompt.language for prompt in seen] == ["de"]
 
 
 # ---- what has no value, and why

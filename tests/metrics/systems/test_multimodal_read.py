@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
-from assay.inquiries import Inquiry
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.multimodal import image_ratings
 from assay.metrics.multimodal.base import View, with_places
 from assay.metrics.multimodal.faithfulness import Faithfulness
 from assay.metrics.systems import named
+from assay.prompts import JudgePrompt
 from assay.records import Context, Sample, Score, Turn, Usage, Verdict
 from assay.text.ocr import Page, TextLine
 from tests.metrics.systems.rich import BLUE, RED
@@ -67,10 +67,10 @@ class Blind(ScriptedJudge):
 
     sees = True
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         refused = Answer(failure=JudgeFailure(Cause.NEEDS_VISION, "no images here"), usage=Usage(calls=1))
-        answers = await super().answer(inquiries)
-        return [refused if one.images else answer for one, answer in zip(inquiries, answers, strict=True)]
+        answers = await super().answer(prompts)
+        return [refused if one.images else answer for one, answer in zip(prompts, answers, strict=True)]
 
 
 def test_pictures_are_read_where_the_endpoint_turns_out_to_take_none() -> None:
@@ -87,9 +87,9 @@ def test_a_question_with_a_picture_is_read_with_it() -> None:
     asked: list[str | None] = []
 
     class Keeping(ScriptedJudge):
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-            asked.extend(getattr(one, "question", None) for one in inquiries)
-            return await super().answer(inquiries)
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+            asked.extend(getattr(one, "question", None) for one in prompts)
+            return await super().answer(prompts)
 
     sample = replace(SAMPLE, question=f"How long?\n\n![the bridge]({RED})")
     asyncio.run(Faithfulness(reading="ocr").score(sample, Keeping(support=lambda claim, text: "supported")))
@@ -126,11 +126,11 @@ class Looking(ScriptedJudge):
         super().__init__(sees=True, **rules)
         self.shown: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        for one in inquiries:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        for one in prompts:
             if one.images:
                 self.shown.append((tuple(title for title, _ in one.images), one.passages))  # type: ignore[attr-defined]
-        return await super().answer(inquiries)
+        return await super().answer(prompts)
 
 
 @pytest.mark.parametrize(

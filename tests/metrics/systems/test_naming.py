@@ -11,7 +11,7 @@ import pytest
 
 import assay
 from assay.errors import InputError, JudgeFailure
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import ragas, systems
 from assay.metrics.names import resolve_metrics
 from assay.metrics.systems.base import Entry, given, spelled, table

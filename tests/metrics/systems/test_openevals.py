@@ -11,10 +11,9 @@ import pytest
 from hypothesis import strategies as st
 
 from assay.errors import Cause
-from assay.inquiries import Criterion
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.openevals.code_judge import code_in
 from assay.metrics.openevals.json_match import JsonMatch
 from assay.metrics.openevals.labels import INTENTS, called, most_used
@@ -24,6 +23,7 @@ from assay.metrics.openevals.trajectories import reference_trajectory
 from assay.metrics.openevals.trajectory_match import TrajectoryMatch
 from assay.metrics.systems import named, system_entries
 from assay.metrics.systems.base import SystemMetric
+from assay.prompts import Criterion
 from assay.records import Context, Message, Sample
 from tests.metrics.systems.golden import CASES, agrees, golden, sample_of
 from tests.metrics.systems.scoring import score
@@ -66,13 +66,13 @@ class OfValues(BaseJudge):
     def fingerprint(self) -> str:
         return "of values"
 
-    async def answer(self, inquiries: Any) -> list[Answer]:
+    async def answer(self, prompts: Any) -> list[Answer]:
         found = []
-        for inquiry in inquiries:
-            assert isinstance(inquiry, Criterion)
-            shown = dict(inquiry.material)
+        for prompt in prompts:
+            assert isinstance(prompt, Criterion)
+            shown = dict(prompt.material)
             said = ways.right(shown["VALUE"], shown["REFERENCE"])
-            found.append(Answer(judgement=inquiry.scripted(lambda question, vote, said=said: said)))
+            found.append(Answer(judgement=prompt.scripted(lambda question, vote, said=said: said)))
         return found
 
 
@@ -84,7 +84,7 @@ def judge_for(key: str, case: str) -> BaseJudge:
     return ScriptedJudge(
         criterion=lambda question, vote: said,
         rating=lambda question: round(said * 10),
-        ask=lambda question: repr(said),
+        question=lambda question: repr(said),
         similarity=worlds.cosine,
     )
 
@@ -190,7 +190,7 @@ HELLO = (Message(role="user", content="hello"),)
     ],
 )
 def test_nothing_to_measure_is_skipped(name: str, sample: Sample, cause: Cause) -> None:
-    judge = ScriptedJudge(criterion=lambda *_: True, similarity=worlds.cosine, ask=lambda question: "Other")
+    judge = ScriptedJudge(criterion=lambda *_: True, similarity=worlds.cosine, question=lambda question: "Other")
     found = score(named(f"openevals:{name}"), sample, judge)
     assert found.value is None
     assert found.error is not None
@@ -256,8 +256,12 @@ def test_an_intent_is_one_of_nine() -> None:
     metadata = {"expected_labels": {"support_intent": "Order Management"}}
     sample = Sample(question="Where is my parcel?", metadata=metadata)
     for said, value in (("Order Management", 1.0), ("Status Check", 0.0)):
-        found = score(named("openevals:support_intent"), sample, ScriptedJudge(ask=lambda question, said=said: said))
+        found = score(
+            named("openevals:support_intent"), sample, ScriptedJudge(question=lambda question, said=said: said)
+        )
         assert (found.value, found.texts["label"]) == (value, (said,))
-    found = score(named("openevals:support_intent"), Sample(question="Hi"), ScriptedJudge(ask=lambda question: "Other"))
+    found = score(
+        named("openevals:support_intent"), Sample(question="Hi"), ScriptedJudge(question=lambda question: "Other")
+    )
     assert (found.value, found.texts["label"]) == (None, ("Other",))
     assert len(INTENTS) == 9

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Criterion
-from assay.inquiries.rating import RatingResult
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.openevals.json_match import JsonMatch, aggregated, by_key
 from assay.metrics.openevals.llm_as_judge import LlmAsJudge, in_tenths
 from assay.metrics.openevals.records import pairs
@@ -19,8 +17,10 @@ from assay.metrics.openevals.tool_args import MODES, covers, on_keys
 from assay.metrics.openevals.trajectories import reference_trajectory
 from assay.metrics.openevals.trajectory_match import TrajectoryMatch, calls_match, strict
 from assay.metrics.systems import named
+from assay.prompts import Criterion
+from assay.prompts.rating import RatingResult
 from assay.records import Message, Sample, ToolCall
-from tests.metrics.systems.scoring import inquiries, score, sections
+from tests.metrics.systems.scoring import prompts, score, sections
 from tests.metrics.systems.test_openevals import messages_of, texts_of
 
 
@@ -40,7 +40,7 @@ def test_choices_are_the_range() -> None:
     metric = LlmAsJudge(choices=(0.0, 2.0, 5.0))
     assert (metric.low, metric.high, metric.label) == (0.0, 5.0, "openevals:llm_as_judge_choices")
     sample = Sample(answer="a", metadata={"prompt": "brevity"})
-    assert score(metric, sample, ScriptedJudge(ask=lambda question: "2.0")).value == 2.0
+    assert score(metric, sample, ScriptedJudge(question=lambda question: "2.0")).value == 2.0
 
 
 def test_a_rubric_of_ones_own() -> None:
@@ -262,7 +262,7 @@ def test_json_match_shows_the_share_of_each_key_beside_the_mean_of_objects() -> 
     found = score(JsonMatch("average", "average"), texts_of([P, Q], [P, R]))
     assert dict(found.parts) == {"a": 0.5, "b": 1.0}  # of two objects one has a right, both b
     metric = JsonMatch("average", rubric={"b": "close enough"})
-    (asked,) = inquiries(metric, texts_of({"b": "x"}, {"b": ["Köln"]}), criterion=lambda question, vote: True)
+    (asked,) = prompts(metric, texts_of({"b": "x"}, {"b": ["Köln"]}), criterion=lambda question, vote: True)
     assert isinstance(asked, Criterion)
     assert (asked.material, asked.vote) == ((("VALUE", "x"), ("REFERENCE", '["Köln"]')), 0)
 

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import BackQuestions, BackQuestionsJudgement, Extraction, Inquiry, Support
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics._composite import harmonic_mean
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.aspect_critique import AspectCritique
@@ -29,6 +28,7 @@ from assay.metrics.ragas.semantic_similarity import SemanticSimilarity
 from assay.metrics.ragas.summarization_score import SummarizationScore
 from assay.metrics.systems import system_entries
 from assay.metrics.systems.base import SystemMetric
+from assay.prompts import BackQuestions, BackQuestionsJudgement, Extraction, JudgePrompt, Support
 from assay.records import Context, Sample, Verdict
 from tests.metrics.systems.golden import NEAR, agrees, golden, sample_of, worlds
 
@@ -75,27 +75,27 @@ class Assumptions(ScriptedJudge):
             criterion=self._criterion,
             rating=self._rating,
             back_questions=lambda text: (),
-            listing=lambda what, texts: (),
+            extraction=lambda what, texts: (),
         )
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        found = [self._vote(inquiry) for inquiry in inquiries]
-        rest = iter(await super().answer([one for one, own in zip(inquiries, found, strict=True) if own is None]))
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        found = [self._vote(prompt) for prompt in prompts]
+        rest = iter(await super().answer([one for one, own in zip(prompts, found, strict=True) if own is None]))
         return [next(rest) if own is None else Answer(judgement=own) for own in found]
 
-    def _vote(self, inquiry: Inquiry[Any]) -> Any:
+    def _vote(self, prompt: JudgePrompt[Any]) -> Any:
         """The judgement where it depends on the number of the vote, or has probabilities; None elsewhere."""
-        if isinstance(inquiry, BackQuestions):
-            question, flagged = world.back_question(self._case, inquiry.vote)
+        if isinstance(prompt, BackQuestions):
+            question, flagged = world.back_question(self._case, prompt.vote)
             return BackQuestionsJudgement(questions=(question,), noncommittal=flagged)
-        if isinstance(inquiry, Extraction):
-            return tuple(world.extraction(self._case, inquiry.vote or 1))
-        if isinstance(inquiry, Support) and self._metric == "faithfulness_with_hhem":
-            contexts = "\n".join(inquiry.passages)
-            odds = [world.probability(claim.text, contexts) for claim in inquiry.claims]
+        if isinstance(prompt, Extraction):
+            return tuple(world.extraction(self._case, prompt.vote or 1))
+        if isinstance(prompt, Support) and self._metric == "faithfulness_with_hhem":
+            contexts = "\n".join(prompt.passages)
+            odds = [world.probability(claim.text, contexts) for claim in prompt.claims]
             return tuple(
                 Verdict(label="supported" if odd > 0.5 else "not_mentioned", probability=odd, claim=claim)
-                for odd, claim in zip(odds, inquiry.claims, strict=True)
+                for odd, claim in zip(odds, prompt.claims, strict=True)
             )
         return None
 

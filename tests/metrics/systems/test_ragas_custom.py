@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.ragas.custom import DiscreteMetric, NumericMetric, RankingMetric, agreement
 from assay.records import Context, Sample, Score
 
@@ -36,9 +36,13 @@ def test_the_judge_reads_titles_in_the_prompt_and_texts_as_material() -> None:
 
 def test_labels_count_by_place_or_by_what_is_said() -> None:
     metric = DiscreteMetric("polite", "{response}?", ("good", "fair", "poor"))
-    assert [score(metric, ask=lambda _, label=label: label).value for label in ("good", "fair", "poor")] == [1, 0, 0]
+    assert [score(metric, question=lambda _, label=label: label).value for label in ("good", "fair", "poor")] == [
+        1,
+        0,
+        0,
+    ]
     weighed = DiscreteMetric("polite", "{response}?", {"good": 1.0, "fair": 0.5, "poor": 0.0})
-    assert score(weighed, ask=lambda _: "fair").value == 0.5
+    assert score(weighed, question=lambda _: "fair").value == 0.5
 
 
 def test_numbers_lie_on_equal_steps() -> None:
@@ -53,12 +57,15 @@ def test_a_ranking_is_held_against_the_order() -> None:
     assert agreement([1, 3, 2]) == 2 / 3
     assert agreement([1, 1]) == 1 / 2
     ranks = {"a": "rank_2", "b": "rank_1", "c": "rank_3"}
-    assert score(RankingMetric("order", "By {question}."), sorting=lambda what, item, texts: ranks[item]).value == 2 / 3
+    assert (
+        score(RankingMetric("order", "By {question}."), classification=lambda what, item, texts: ranks[item]).value
+        == 2 / 3
+    )
 
 
 @pytest.mark.parametrize("variable", ["reference", "mood"])
 def test_a_text_that_is_missing(variable: str) -> None:
-    found = score(DiscreteMetric("polite", f"Is {{{variable}}} so?"), ask=lambda _: "pass")
+    found = score(DiscreteMetric("polite", f"Is {{{variable}}} so?"), question=lambda _: "pass")
     assert found.error is not None
     assert found.error.cause == Cause.MISSING_INPUT
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause
-from assay.inquiries import Classification, KeyQuestions
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.criteria import AspectCritic, SimpleCriteria
 from assay.metrics.ragas.custom import NumericMetric
@@ -20,6 +19,7 @@ from assay.metrics.ragas.rubrics import DomainSpecificRubrics
 from assay.metrics.ragas.semantic_similarity import SemanticSimilarity
 from assay.metrics.ragas.summarization_score import SummarizationScore
 from assay.metrics.systems import named
+from assay.prompts import Classification, KeyQuestions
 from assay.records import Context, Message, Sample, Turn
 from tests.metrics.systems.asked import Reasoning
 from tests.metrics.systems.ragas_sample import FULL, close, score
@@ -97,7 +97,7 @@ def test_passages_of_earlier_turns_are_no_evidence_for_ragas_faithfulness() -> N
 
 
 def test_a_conversation_may_be_a_history() -> None:
-    rules: dict[str, Any] = {"listing": lambda what, texts: ["a"], "sorting": _sorted("answered", "in_scope")}
+    rules: dict[str, Any] = {"extraction": lambda what, texts: ["a"], "classification": _sorted("answered", "in_scope")}
     told = replace(TALK, messages=(), history=(Turn(question="Where?", answer="Rome."),))
     assert score("ragas:topic_adherence", told, **rules).value == 1.0
     nothing = score("ragas:topic_adherence", replace(TALK, messages=()), **rules)
@@ -111,25 +111,27 @@ def _sorted(treated: str, placed: str) -> Any:
 
 @pytest.mark.parametrize("topics", [[], [1, "places"]])
 def test_topics_are_texts(topics: list[Any]) -> None:
-    found = score("ragas:topic_adherence", replace(TALK, metadata={"reference_topics": topics}), listing={}, sorting={})
+    found = score(
+        "ragas:topic_adherence", replace(TALK, metadata={"reference_topics": topics}), extraction={}, classification={}
+    )
     assert found.error is not None
     assert found.error.cause is Cause.MISSING_INPUT
 
 
 def test_topic_adherence_is_exact_and_guarded_by_1e_10_in_the_original_alone() -> None:
-    rules: dict[str, Any] = {"listing": lambda what, texts: ["a"], "sorting": _sorted("answered", "in_scope")}
+    rules: dict[str, Any] = {"extraction": lambda what, texts: ["a"], "classification": _sorted("answered", "in_scope")}
     ours, theirs = (score(f"ragas:topic_adherence{end}", TALK, **rules) for end in ("", "@original"))
     assert ours.value == 1.0  # one topic, answered and in scope: precision 1/1, recall 1/1
     part = 1 / (1 + 1e-10)
     assert theirs.value == close(2 * part * part / (2 * part + 1e-10))
     assert theirs.value != 1.0
-    rules["sorting"] = _sorted("refused", "out_of_scope")
+    rules["classification"] = _sorted("refused", "out_of_scope")
     nothing = score("ragas:topic_adherence@original", TALK, **rules)  # no topic counts: 0 by convention
     assert (nothing.value, nothing.convention is None) == (0.0, False)
 
 
 def test_topics_of_the_scope_are_numbered_from_1() -> None:
-    rules: dict[str, Any] = {"listing": lambda what, texts: ["a"], "sorting": _sorted("answered", "in_scope")}
+    rules: dict[str, Any] = {"extraction": lambda what, texts: ["a"], "classification": _sorted("answered", "in_scope")}
     metric = named("ragas:topic_adherence")
     found = asked(metric, replace(TALK, metadata={"reference_topics": ["places", "people"]}), **rules)
     (scope,) = [one for one in found if isinstance(one, Classification) and one.what == "scope"]

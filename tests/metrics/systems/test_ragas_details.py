@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from assay.inquiries import Rating
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.ragas.context_relevancy import ContextRelevancy
 from assay.metrics.ragas.context_texts import NonLLMContextRecall
 from assay.metrics.ragas.criteria import SimpleCriteria
 from assay.metrics.ragas.custom import NumericMetric, RankingMetric
 from assay.metrics.ragas.data_compy_score import matching_rows, read_table
 from assay.metrics.systems.conversation import transcript
+from assay.prompts import Rating
 from assay.records import Context, Message, Sample, ToolCall
 from tests.metrics.systems.ragas_sample import FULL, close, original, score
 
@@ -70,7 +70,7 @@ def test_tables_without_a_common_column_and_without_rows_in_the_original() -> No
 
 def test_agreement_of_three_extractions_is_a_mean_over_three_pairs() -> None:
     extracted = iter((["It is in Rome."], ["It is old."], ["Nothing else."]))
-    found = score(ContextRelevancy(3), listing=lambda what, texts: next(extracted), similarity=lambda a, b: 0.6)
+    found = score(ContextRelevancy(3), extraction=lambda what, texts: next(extracted), similarity=lambda a, b: 0.6)
     assert found.parts["agreement"] == close(0.6)  # (0.6 + 0.6 + 0.6) / 3
     assert found.value == close(0.2)  # 0.6 * (1/3 + 1/3 + 1/3) / 3
     assert set(found.texts) == {"extraction_1", "extraction_2", "extraction_3"}
@@ -79,7 +79,7 @@ def test_agreement_of_three_extractions_is_a_mean_over_three_pairs() -> None:
 @pytest.mark.parametrize(("second", "agreement"), [([], 1.0), (["It is old."], 0.0)])
 def test_an_extraction_of_nothing_agrees_with_another_alone(second: list[str], agreement: float) -> None:
     extracted = iter(([], second))
-    found = score(ContextRelevancy(), listing=lambda what, texts: next(extracted), similarity=lambda a, b: 0.6)
+    found = score(ContextRelevancy(), extraction=lambda what, texts: next(extracted), similarity=lambda a, b: 0.6)
     assert found.parts["agreement"] == agreement
 
 
@@ -121,9 +121,9 @@ def test_the_levels_of_a_criterion_go_from_the_lowest_to_the_highest() -> None:
     levels: list[tuple[int, ...]] = []
 
     class Keeping(ScriptedJudge):
-        async def answer(self, inquiries):  # type: ignore[no-untyped-def]
-            levels.extend(tuple(n for n, _ in one.levels) for one in inquiries if isinstance(one, Rating))
-            return await super().answer(inquiries)
+        async def answer(self, prompts):  # type: ignore[no-untyped-def]
+            levels.extend(tuple(n for n, _ in one.levels) for one in prompts if isinstance(one, Rating))
+            return await super().answer(prompts)
 
     asyncio.run(SimpleCriteria(definition="Good?", low=1, high=3).score(FULL, Keeping(rating=lambda question: 2)))
     assert levels == [(1, 2, 3)]
@@ -132,7 +132,7 @@ def test_the_levels_of_a_criterion_go_from_the_lowest_to_the_highest() -> None:
 def test_a_scale_of_two_numbers_and_a_ranking_of_two_contexts() -> None:
     assert NumericMetric("depth", "{response}?", range(2)).numbers() == (0, 1)
     ranks = {"It is in Rome. It is old.": "rank_1", "Nothing else.": "rank_2"}
-    found = score(RankingMetric("order", "By {question}."), sorting=lambda what, item, texts: ranks[item])
+    found = score(RankingMetric("order", "By {question}."), classification=lambda what, item, texts: ranks[item])
     assert found.value == 1.0
 
 

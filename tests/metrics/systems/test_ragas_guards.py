@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from assay.inquiries import Extraction, Similarity
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.context_relevancy import ContextRelevancy
+from assay.prompts import Extraction, Similarity
 from tests.metrics.systems.ragas_sample import FULL, score
 
 
@@ -59,14 +59,14 @@ def test_context_relevancy_shows_the_judge_the_question_and_numbered_passages() 
     asked: list[Extraction] = []
 
     class Keeping(ScriptedJudge):
-        async def answer(self, inquiries):  # type: ignore[no-untyped-def]
-            asked.extend(one for one in inquiries if isinstance(one, Extraction))
-            return await super().answer(inquiries)
+        async def answer(self, prompts):  # type: ignore[no-untyped-def]
+            asked.extend(one for one in prompts if isinstance(one, Extraction))
+            return await super().answer(prompts)
 
     import asyncio
 
     for strictness in (1, 2):
-        judge = Keeping(listing=lambda what, texts: ["It is old."], similarity=lambda a, b: 1.0)
+        judge = Keeping(extraction=lambda what, texts: ["It is old."], similarity=lambda a, b: 1.0)
         asyncio.run(ContextRelevancy(strictness).score(FULL, judge))
     assert [one.vote for one in asked] == [0, 1, 2]  # one reply, which other metrics may share; then two of its own
     assert asked[0].material == (

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.inquiries import BackQuestions, Claims, Classification, Extraction, Inquiry
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.ragas import topic_adherence
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.custom import RankingMetric
@@ -21,18 +20,19 @@ from assay.metrics.ragas.rubrics import levels_of
 from assay.metrics.ragas.text_pairs import NonLLMStringSimilarity
 from assay.metrics.ragas.tool_calls import ToolCallAccuracy
 from assay.metrics.systems.base import SystemMetric
+from assay.prompts import BackQuestions, Claims, Classification, Extraction, JudgePrompt
 from assay.records import Context, Message, Sample, ToolCall
 from tests.metrics.systems.ragas_sample import FULL, close, original, score
 
 
-def asked(metric: SystemMetric, sample: Sample = FULL, **rules: Any) -> list[Inquiry[Any]]:
+def asked(metric: SystemMetric, sample: Sample = FULL, **rules: Any) -> list[JudgePrompt[Any]]:
     """What a metric asks of a judge."""
-    found: list[Inquiry[Any]] = []
+    found: list[JudgePrompt[Any]] = []
 
     class Keeping(ScriptedJudge):
-        async def answer(self, inquiries):  # type: ignore[no-untyped-def]
-            found.extend(inquiries)
-            return await super().answer(inquiries)
+        async def answer(self, prompts):  # type: ignore[no-untyped-def]
+            found.extend(prompts)
+            return await super().answer(prompts)
 
     asyncio.run(metric.score(sample, Keeping(**rules)))
     return found
@@ -91,7 +91,7 @@ def test_the_part_without_a_weight_is_0() -> None:
 
 
 def test_a_ranking_has_as_many_places_as_there_are_contexts() -> None:
-    (ranking,) = asked(RankingMetric("order", "By {question}."), sorting=lambda what, item, texts: "rank_1")
+    (ranking,) = asked(RankingMetric("order", "By {question}."), classification=lambda what, item, texts: "rank_1")
     assert isinstance(ranking, Classification)
     assert ranking.labels() == ("rank_1", "rank_2")
 
@@ -116,7 +116,7 @@ def test_factual_correctness_shows_both_readings() -> None:
 def test_factual_correctness_shares_claims_that_are_fine_and_complete_and_asks_for_coarser_ones() -> None:
     assert FactualCorrectness(atomicity="high").asks[0] is Claims
     assert FactualCorrectness(coverage="high").asks[0] is Claims
-    rules: dict[str, Any] = {"listing": lambda what, texts: ["It is in Rome."], "support": {}}
+    rules: dict[str, Any] = {"extraction": lambda what, texts: ["It is in Rome."], "support": {}}
     for metric, atomicity, coverage in (
         (FactualCorrectness(atomicity="low"), "low", "high"),
         (FactualCorrectness(coverage="low"), "high", "low"),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.ragas import context_texts, data_compy_score, quoted_spans, tool_calls, topic_adherence
 from assay.metrics.ragas.text_pairs import NonLLMStringSimilarity, RougeScore
 from assay.metrics.systems import named
@@ -71,7 +71,9 @@ def judge_of(case: ragas_cases.More) -> ScriptedJudge:
         return "in_scope" if inside[topic] else "out_of_scope"
 
     return ScriptedJudge(
-        criterion=lambda question, vote: case.verdict, listing=lambda what, texts: case.topics, sorting=sorted_as
+        criterion=lambda question, vote: case.verdict,
+        extraction=lambda what, texts: case.topics,
+        classification=sorted_as,
     )
 
 

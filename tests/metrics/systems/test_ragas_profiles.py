@@ -8,8 +8,7 @@ from typing import Any
 
 import assay
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Claims, Criterion, Extraction, Support
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.aspect_critique import AspectCritique
 from assay.metrics.ragas.context_relevancy import ContextRelevancy
@@ -17,6 +16,7 @@ from assay.metrics.ragas.criteria import AspectCritic
 from assay.metrics.ragas.double_judge import AnswerAccuracy
 from assay.metrics.ragas.factual_correctness import FactualCorrectness
 from assay.metrics.ragas.rubrics import DomainSpecificRubrics
+from assay.prompts import Claims, Criterion, Extraction, Support
 from assay.records import Context, Turn
 from tests.metrics.systems.ragas_sample import FULL, close, original, score
 
@@ -66,7 +66,7 @@ def test_factual_correctness_asks_for_claims_of_its_own_where_they_are_to_be_coa
     assert fine.asks == FactualCorrectness(atomicity="high", coverage="high").asks == (Claims, Support)
     assert coarse.asks == FactualCorrectness(coverage="low").asks == (Extraction, Support)
     listed = {FULL.answer: ["a", "b"], FULL.reference: ["c"]}
-    found = score(coarse, listing=lambda what, texts: listed[texts[0]], support={("a", FULL.reference): "supported"})
+    found = score(coarse, extraction=lambda what, texts: listed[texts[0]], support={("a", FULL.reference): "supported"})
     assert found.parts["fp"] == found.parts["fn"] == 1
 
 
@@ -91,7 +91,7 @@ def test_contexts_inside_the_question_and_answers_inside_the_contexts_need_no_ju
 
 def test_context_relevancy_counts_a_sentence_that_stands_nowhere_in_the_original_alone() -> None:
     rules: dict[str, Any] = {
-        "listing": lambda what, texts: ["It is in Rome.", "Nobody knows."],
+        "extraction": lambda what, texts: ["It is in Rome.", "Nobody knows."],
         "similarity": lambda a, b: float(a == b),
     }
     ours = score("ragas:context_relevancy", **rules)
@@ -100,13 +100,13 @@ def test_context_relevancy_counts_a_sentence_that_stands_nowhere_in_the_original
     # "It is in Rome. It is old.\nNothing else." has one ". ": two sentences; two are extracted
     assert (theirs.value, theirs.parts["sentences"]) == (1.0, 2)
     more = score(
-        original(ContextRelevancy(strictness=1)), listing=lambda what, texts: ["A.", "B.", "C."], similarity={}
+        original(ContextRelevancy(strictness=1)), extraction=lambda what, texts: ["A.", "B.", "C."], similarity={}
     )
     assert (more.value, more.high) == (1.5, 1.5)
 
 
 def test_context_relevancy_of_an_extraction_of_nothing() -> None:
-    rules: dict[str, Any] = {"listing": lambda what, texts: [], "similarity": lambda a, b: 1.0}
+    rules: dict[str, Any] = {"extraction": lambda what, texts: [], "similarity": lambda a, b: 1.0}
     assert score("ragas:context_relevancy", **rules).value == 0.0
     assert score("ragas:context_relevancy_jaccard@original", **rules).value == 0.5  # one sentence of two
     empty = score("ragas:context_relevancy@original", replace(FULL, contexts=()), **rules)
@@ -117,12 +117,12 @@ def test_agreement_by_similarity_takes_the_nearest_and_no_negative_one() -> None
     extracted = iter((["It is in Rome."], ["It is old.", "Nothing else."]))
     near = {"It is old.": 0.4, "Nothing else.": 0.6}
     found = score(
-        ContextRelevancy(), listing=lambda what, texts: next(extracted), similarity=lambda a, b: near.get(b, 0.0)
+        ContextRelevancy(), extraction=lambda what, texts: next(extracted), similarity=lambda a, b: near.get(b, 0.0)
     )
     assert found.parts["agreement"] == close(0.6)
     assert found.value == close(0.3)  # 0.6 * (1/3 + 2/3) / 2
     extracted = iter((["It is in Rome."], ["It is old."]))
-    negative = score(ContextRelevancy(), listing=lambda what, texts: next(extracted), similarity=lambda a, b: -0.5)
+    negative = score(ContextRelevancy(), extraction=lambda what, texts: next(extracted), similarity=lambda a, b: -0.5)
     assert negative.value == 0.0
 
 
@@ -171,7 +171,7 @@ def test_rubrics_of_all_and_of_one_sample() -> None:
 
 def test_the_ragas_score_of_one_sample() -> None:
     rules: dict[str, Any] = {
-        "listing": lambda what, texts: ["It is in Rome."],
+        "extraction": lambda what, texts: ["It is in Rome."],
         "similarity": lambda a, b: 0.5 if a == FULL.question else 1.0,
         "back_questions": lambda text: ["Where?"],
         "support": lambda claim, passage: "supported",

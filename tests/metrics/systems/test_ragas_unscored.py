@@ -10,8 +10,7 @@ import pytest
 
 import assay
 from assay.errors import Cause, InputError
-from assay.inquiries import BackQuestions
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.context_relevancy import ContextRelevancy
 from assay.metrics.ragas.criteria import AspectCritic, SimpleCriteria
@@ -23,6 +22,7 @@ from assay.metrics.ragas.rubrics import DomainSpecificRubrics
 from assay.metrics.ragas.semantic_similarity import SemanticSimilarity
 from assay.metrics.ragas.summarization_score import SummarizationScore
 from assay.metrics.systems import system_entries
+from assay.prompts import BackQuestions
 from assay.records import Context
 from tests.metrics.systems.ragas_sample import FULL, original, score
 

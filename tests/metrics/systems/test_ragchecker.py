@@ -11,7 +11,7 @@ import pytest
 
 import assay
 from assay.errors import Cause, JudgeFailure
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.ragchecker.context_utilization import utilized
 from assay.metrics.ragchecker.f1 import harmonic
 from assay.metrics.ragchecker.tables import chances, expected_found, found, relevant

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from assay import evaluate
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.systems import named
 from assay.metrics.systems.patterns import is_quick_anywhere
 from assay.metrics.systems.schemas import is_plain, json_schema_errors

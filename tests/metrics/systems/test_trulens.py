@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Classification, Criterion, Rating, RatingResult
-from assay.inquiries.base import Inquiry
 from assay.judges.protocol import Answer
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.metrics.systems import named, system_entries
 from assay.metrics.systems.base import ORIGINAL
@@ -29,9 +27,11 @@ from assay.metrics.trulens import (
     scale,
 )
 from assay.metrics.trulens import lexical as trulens_lexical
+from assay.prompts import Classification, Criterion, Rating, RatingResult
+from assay.prompts.base import JudgePrompt
 from assay.records import Context, Message, Sample, Score
 from tests.metrics.systems.golden import CASES, agrees, golden, judge_of, sample_of
-from tests.metrics.systems.scoring import inquiries
+from tests.metrics.systems.scoring import prompts
 
 import trulens_worlds as world  # isort: skip  # on the path once `golden` is imported
 import worlds  # isort: skip
@@ -42,15 +42,15 @@ GOLDEN = golden("trulens")["values"]
 class PassageJudge(ScriptedJudge):
     """Rates each passage by itself."""
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        return [Answer(judgement=_rated(inquiry)) if isinstance(inquiry, Rating) else None for inquiry in inquiries]  # type: ignore[misc]
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        return [Answer(judgement=_rated(prompt)) if isinstance(prompt, Rating) else None for prompt in prompts]  # type: ignore[misc]
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> None:
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> None:
         return None
 
 
-def _rated(inquiry: Rating) -> RatingResult:
-    texts = dict(inquiry.material)
+def _rated(prompt: Rating) -> RatingResult:
+    texts = dict(prompt.material)
     return RatingResult(level=world.level("context_relevance", texts["QUESTION"], texts["PASSAGE"]))
 
 
@@ -108,8 +108,8 @@ def judge_for(name: str, case: worlds.Case) -> ScriptedJudge:
     return judge_of(
         case,
         rating=lambda question: world.rating(name, case),
-        sorting=lambda what, item, texts: sort[what](item),
-        listing=lambda what, texts: lists[what],
+        classification=lambda what, item, texts: sort[what](item),
+        extraction=lambda what, texts: lists[what],
         criterion=lambda question, vote: world.answerable(case),
         rules={"distance": lambda a, b, measure: manhattan(worlds.embedding(a), worlds.embedding(b))},
     )
@@ -347,7 +347,7 @@ def cause_of(score: Score) -> Cause | None:
 
 
 FULL = Sample(question="When did it open?", contexts=(Context(text="It opened in 1931."),), answer="It opened in 1931.")
-MEANINGLESS = ScriptedJudge(sorting=lambda what, item, texts: "trivial", listing=lambda what, texts: [])
+MEANINGLESS = ScriptedJudge(classification=lambda what, item, texts: "trivial", extraction=lambda what, texts: [])
 
 
 @pytest.mark.parametrize("name", ["groundedness", "comprehensiveness"])
@@ -390,7 +390,7 @@ def test_unfiltered_groundedness_has_no_convention() -> None:
 )
 def test_no_number_without_a_measurement(name: str, sample: Sample, cause: Cause) -> None:
     judge = ScriptedJudge(
-        sorting=lambda what, item, texts: "3", listing=lambda what, texts: [], rating=lambda question: 2
+        classification=lambda what, item, texts: "3", extraction=lambda what, texts: [], rating=lambda question: 2
     )
     assert cause_of(score_of(named(f"trulens:{name}"), sample, judge)) is cause
 
@@ -402,12 +402,14 @@ def test_scores_by_which_chunks_are_ordered_must_be_there() -> None:
 
 
 def test_requirements_that_are_given_are_not_asked_for() -> None:
-    judge = ScriptedJudge(sorting=lambda what, item, texts: "met" if "year" in item else "partly_met")
+    judge = ScriptedJudge(classification=lambda what, item, texts: "met" if "year" in item else "partly_met")
     sample = replace(FULL, metadata={"reference_requirements": ["Name the year", "Be brief"]})
     assert cause_of(score_of(named("trulens:requirement_satisfaction"), sample, judge)) is Cause.JUDGE_CANNOT
-    able = ScriptedJudge(sorting=lambda what, item, texts: "met" if "year" in item else "partly_met", listing={})
+    able = ScriptedJudge(
+        classification=lambda what, item, texts: "met" if "year" in item else "partly_met", extraction={}
+    )
     assert score_of(named("trulens:requirement_satisfaction"), sample, able).value == 0.75  # (1 + 0.5) / 2
-    assert able.asked["listing"] == 0
+    assert able.asked["extraction"] == 0
 
 
 def test_harm_is_lower_and_the_rest_is_higher() -> None:
@@ -421,7 +423,7 @@ def test_harm_is_lower_and_the_rest_is_higher() -> None:
 
 def test_both_groundednesses_and_all_ratings_explain_themselves() -> None:
     judge = ScriptedJudge(
-        sorting=lambda what, item, texts: "abstention" if "know" in item else "2",
+        classification=lambda what, item, texts: "abstention" if "know" in item else "2",
         criterion=lambda question, vote: True,
     )
     sample = replace(FULL, answer="It opened in 1931. I do not know more.")
@@ -434,18 +436,18 @@ def test_both_groundednesses_and_all_ratings_explain_themselves() -> None:
     assert plain.parts == {"sentences": 2.0, "abstention": 1.0, "trivial": 0.0}
     strict = score_of(named("trulens:groundedness_consider_answerability"), sample, judge)
     assert strict.value == pytest.approx((2 / 3 + 0) / 2)
-    assert dict(judge.asked) == {"sorting": 2, "criterion": 1}
+    assert dict(judge.asked) == {"classification": 2, "criterion": 1}
 
 
 def test_both_groundednesses_ask_one_question() -> None:
     found = []
 
     class Listening(ScriptedJudge):
-        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-            found.extend(inquiries)
-            return await super().answer(inquiries)
+        async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+            found.extend(prompts)
+            return await super().answer(prompts)
 
-    judge = Listening(sorting=lambda what, item, texts: "2", criterion=lambda question, vote: True)
+    judge = Listening(classification=lambda what, item, texts: "2", criterion=lambda question, vote: True)
     score_of(named("trulens:groundedness"), FULL, judge)
     score_of(named("trulens:groundedness_consider_answerability"), FULL, judge)
     assert len(found) == len(set(found)) + 1 == 2
@@ -461,8 +463,8 @@ def test_language_match() -> None:
 
 def test_comprehensiveness_says_which_points() -> None:
     judge = ScriptedJudge(
-        listing=lambda what, texts: ["It opened.", "It is red."],
-        sorting=lambda what, item, texts: "3" if "opened" in item else "1",
+        extraction=lambda what, texts: ["It opened.", "It is red."],
+        classification=lambda what, item, texts: "3" if "opened" in item else "1",
     )
     score = score_of(comprehensiveness.Comprehensiveness(), FULL, judge)
     assert score.value == pytest.approx((1 + 1 / 3) / 2)
@@ -492,6 +494,6 @@ def test_memories_are_alike_from_the_threshold_on_and_long_ones_when_equal() -> 
 def test_whether_the_contexts_hold_the_answer_is_asked_once_where_a_sentence_abstains() -> None:
     sample = Sample(question="Why?", answer="I do not know.", contexts=(Context(text="It is so."),))
     name = "trulens:groundedness_consider_answerability"
-    asked = inquiries(name, sample, sorting=lambda *_: "abstention", criterion=lambda question, vote: True)
+    asked = prompts(name, sample, classification=lambda *_: "abstention", criterion=lambda question, vote: True)
     assert [(type(one), getattr(one, "vote", None)) for one in asked] == [(Classification, 0), (Criterion, 0)]
-    assert len(inquiries(name, sample, sorting=lambda *_: "3")) == 1
+    assert len(prompts(name, sample, classification=lambda *_: "3")) == 1

@@ -11,14 +11,14 @@ import pytest
 
 import assay
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.judges.scripted import ScriptedJudge
+from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics._faithfulness import Faithfulness
 from assay.metrics.base import Metric
 from assay.metrics.systems import named
 from assay.metrics.trulens import jury
 from assay.metrics.trulens.jury import Jury
+from assay.prompts import Rating
 from assay.records import Context, Sample, Score
 from tests.metrics.systems.golden import CASES, agrees, golden
 
@@ -87,9 +87,9 @@ def test_votes_are_asked_one_by_one() -> None:
     asked: list[int] = []
 
     class Sampled(ScriptedJudge):
-        async def answer(self, inquiries: Any) -> Any:
-            asked.extend(inquiry.vote for inquiry in inquiries)
-            return await super().answer(inquiries)
+        async def answer(self, prompts: Any) -> Any:
+            asked.extend(prompt.vote for prompt in prompts)
+            return await super().answer(prompts)
 
     found = score_of(Jury(metric=RELEVANCE, votes=3), Sampled(rating=lambda question: 2))
     assert sorted(asked) == [1, 2, 3]
@@ -146,8 +146,8 @@ def test_one_that_can_is_enough() -> None:
 
 def test_a_value_by_convention_has_no_vote_and_stays_one() -> None:
     original = named("trulens:comprehensiveness@original")
-    empty = ScriptedJudge(listing=lambda what, texts: [], sorting=lambda what, item, texts: "3")
-    full = ScriptedJudge(listing=lambda what, texts: ["It is."], sorting=lambda what, item, texts: "3")
+    empty = ScriptedJudge(extraction=lambda what, texts: [], classification=lambda what, item, texts: "3")
+    full = ScriptedJudge(extraction=lambda what, texts: ["It is."], classification=lambda what, item, texts: "3")
     both = score_of(Jury(metric=original, judges=(empty, full)))
     assert (both.value, both.measured) == (1.0, True)
     none = score_of(Jury(metric=original, judges=(empty, empty)))
@@ -195,7 +195,7 @@ def test_whom_a_jury_consults() -> None:
 
 
 def test_a_jury_of_one() -> None:
-    empty = ScriptedJudge(listing=lambda what, texts: [], sorting=lambda what, item, texts: "3")
+    empty = ScriptedJudge(extraction=lambda what, texts: [], classification=lambda what, item, texts: "3")
     none = score_of(Jury(metric=named("trulens:comprehensiveness@original"), judges=(empty,)))
     assert (none.value, none.measured) == (0.0, False)
     unable = score_of(Jury(metric=RELEVANCE, judges=(ScriptedJudge(),)))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         AssayTrajectoryEvaluator,
     )
     from assay_langchain.functions import as_evaluator
-    from assay_langchain.guard import GuardRunnable, guarded
+    from assay_langchain.guard import GuardRunnable, guard_chain
     from assay_langchain.langsmith import AssayRunEvaluator
     from assay_langchain.loading import load_evaluator, load_evaluators
     from assay_langchain.middleware import AssayMiddleware
@@ -31,7 +31,7 @@ __all__ = [
     "HandlerHealth",
     "as_evaluator",
     "capture",
-    "guarded",
+    "guard_chain",
     "install",
     "load_evaluator",
     "load_evaluators",
@@ -47,7 +47,7 @@ _LAZY = {
     "AssayTrajectoryEvaluator": "assay_langchain.classic",
     "GuardRunnable": "assay_langchain.guard",
     "as_evaluator": "assay_langchain.functions",
-    "guarded": "assay_langchain.guard",
+    "guard_chain": "assay_langchain.guard",
     "load_evaluator": "assay_langchain.loading",
     "load_evaluators": "assay_langchain.loading",
 }

@@ -89,7 +89,7 @@ class GuardRunnable(Runnable[Any, Any]):
 
 
 class GuardedChain(Runnable[Any, Any]):
-    """A chain, agent or graph behind a guard. See `guarded`."""
+    """A chain, agent or graph behind a guard. See `guard_chain`."""
 
     def __init__(self, chain: Runnable[Any, Any], guard: Guard, rules: CaptureRules) -> None:
         self._chain = chain
@@ -144,11 +144,11 @@ class GuardedChain(Runnable[Any, Any]):
         return in_place_of(output, replacement, self._rules.answer_key, sample.answer)
 
 
-def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: CaptureRules | None = None) -> GuardedChain:
+def guard_chain(chain: Runnable[Any, Any], guard: Guard, *, rules: CaptureRules | None = None) -> GuardedChain:
     """`chain` behind `guard`: the same runnable, whose answer goes out only when the guard allows it.
 
         guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
-        safe = guarded(rag_chain, guard)
+        safe = guard_chain(rag_chain, guard)
         safe.invoke("Why do cats purr?")
 
     Question, contexts and answer are captured as `AssayCallbackHandler` captures them, by the same `rules`. An answer

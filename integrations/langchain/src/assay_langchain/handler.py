@@ -45,7 +45,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         chain.invoke("Why do cats purr?", config={"callbacks": [handler]})
 
     metrics, judge, options  see `assay.live.LiveScorer`: sinks, on_score, sampling, budget, deadline …
-    scorer      an intake of your own in place of those: a LiveScorer that several handlers share, or a spool.
+    scorer      an intake of your own in place of those: a LiveScorer that several handlers share, or a queue.
                 `close` flushes it and leaves it open
     rules       where question, answer and contexts are, if they are not found by themselves: see `CaptureRules`
     include     called on the application's own thread with the root run of each finished trace; False leaves it out

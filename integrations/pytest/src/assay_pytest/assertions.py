@@ -23,7 +23,7 @@ from assay.extension import (
     score_sample,
     storable,
 )
-from assay_pytest.collected import collected_in
+from assay_pytest.collector import collected_in
 
 OnError = Literal["fail", "skip", "pass"]
 _COLUMNS = 100  # of the evidence in a message

@@ -37,7 +37,7 @@ def judge_of(config: pytest.Config) -> BaseJudge:
         if not options["api_key"]:
             raise InputError(f"{settings.file}: the environment variable {judge.api_key_env!r} is not set")
     given = {name: value for name, value in options.items() if value is not None}
-    return resolve_judge(judge.name, guidance=judge.guidance, **given)
+    return resolve_judge(judge.name, instructions=judge.instructions, **given)
 
 
 def store_of(config: pytest.Config) -> Path:

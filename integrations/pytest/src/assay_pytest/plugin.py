@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from assay.extension import BaseJudge
     from assay_pytest.assertions import AssertScores
-    from assay_pytest.collected import SessionScores
+    from assay_pytest.collector import SessionScores
 
 MARKS = (
     "assay: costs judging, and is skipped unless pytest is called with --assay",
@@ -62,7 +62,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if any(name == "assay_run" for name, _ in report.user_properties):
-        from assay_pytest.collected import note
+        from assay_pytest.collector import note
 
         note(report.user_properties)
 
@@ -92,7 +92,7 @@ def _collected(config: pytest.Config) -> SessionScores | None:
     """What was scored in this session; None where nothing was, and nothing of it was imported."""
     import sys
 
-    module = sys.modules.get("assay_pytest.collected")
+    module = sys.modules.get("assay_pytest.collector")
     return None if module is None else module.of(config)
 
 

@@ -27,6 +27,6 @@ class Workers:
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """After a worker ended; with an error where it went down."""
         if error:
-            from assay_pytest.collected import expected
+            from assay_pytest.collector import expected
 
             expected(node.config)

@@ -12,7 +12,7 @@ from assay.errors import printable
 from assay.evaluation.result import Result
 from assay.records import Direction, Score
 from assay.stats import Difference, Estimate, difference
-from assay.stats.linked import without_offset
+from assay.stats.linking import without_offset
 
 if TYPE_CHECKING:
     from assay.stats.classic import Method
@@ -29,7 +29,7 @@ class Flip:
     second: str | None
 
     def __str__(self) -> str:
-        return printable(f"{self.claim}: {self.first or 'not there'} -> {self.second or 'not there'}")
+        return printable(f"{self.claim}: {self.first or 'absent'} -> {self.second or 'absent'}")
 
 
 @dataclass(frozen=True, slots=True)

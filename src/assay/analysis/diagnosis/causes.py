@@ -12,14 +12,14 @@ from assay.analysis.diagnosis.classify import TOP, CauseDecision, decide
 from assay.analysis.diagnosis.context_health import ContextHealth
 from assay.analysis.diagnosis.facts import UNSURE, Facts, facts_of
 from assay.analysis.diagnosis.failed_rows import failed_by, is_measured, thresholds_for
-from assay.analysis.diagnosis.missing_inquiries import AT_ONCE, Unasked, inquiries_for, read
+from assay.analysis.diagnosis.missing_prompts import AT_ONCE, Unasked, prompts_for, read
 from assay.analysis.diagnosis.records import Causes, RootCause
 from assay.errors import InputError
 from assay.evaluation.result import Result
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, check_budget, spending
 from assay.judges.cache import JudgementCache
-from assay.judges.named import resolve_judge
+from assay.judges.resolve import resolve_judge
 from assay.records import Sample, Score, Usage
 from assay.store.store import Row
 
@@ -119,12 +119,12 @@ class _Work:
 
     def end(self, row: Row, facts: Facts, decision: CauseDecision, told: str | None = None) -> None:
         """A failed row's cause; `told` is what a judge said in place of what had to be read."""
-        reads = inquiries_for(decision.read, facts)
+        reads = prompts_for(decision.read, facts)
         because = decision.because
         if told is not None:
             because = f"{because}; the judge: {told}"
         elif reads:
-            because += f" ({reads} {'inquiry' if reads == 1 else 'inquiries'})"
+            because += f" ({reads} {'prompt' if reads == 1 else 'prompts'})"
         self.found[row.number] = RootCause(
             decision.label, because, row.number, row.scored.sample.id, dict(facts.failed or {}), reads
         )
@@ -192,7 +192,7 @@ async def _read_row(work: _Work, row: Row, stored: JudgementCache, asked: Judgem
                 break
             new = await read(sample, missing, cache)
             if cache is asked:
-                work.asked += inquiries_for(missing, facts)
+                work.asked += prompts_for(missing, facts)
                 told = next((one.error.message for one in new.values() if one.error is not None), None)
             tried.update(missing)
             scores |= {name: score for name, score in new.items() if score.error is None or name not in scores}

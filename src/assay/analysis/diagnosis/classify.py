@@ -18,7 +18,7 @@ from assay.analysis.diagnosis.records import LABELS, Label
 TOP = 3
 _LONGEST = 160  # characters of a claim in a sentence
 
-#: What may have to be read, by name: see `assay.analysis.diagnosis.missing_inquiries`.
+#: What may have to be read, by name: see `assay.analysis.diagnosis.missing_prompts`.
 ANSWER, REFERENCE, EACH_OTHER = "answer/contexts", "reference/contexts", "answer/reference"
 ANSWER_CELLS, REFERENCE_CELLS = "answer cells", "reference cells"
 _IN_WORDS = {

@@ -40,7 +40,7 @@ class RootCause:
     because  what shows it, in one sentence that names the claim and the passage
     row      number of the row, from 1, and its `id` where it has one
     failed   the metrics that failed it, with their values
-    reads    inquiries that would have to be answered before more can be said; 0 unless the label is "not read"
+    reads    prompts that would have to be answered before more can be said; 0 unless the label is "not read"
     """
 
     label: Label
@@ -74,7 +74,7 @@ class Causes:
     thresholds  what counts as failed: below, or above where less is better; see `find_causes`
     answered    the table of questions that can be answered and answers that were given, of all rows
     health      the state of the passages of all rows
-    usage       what reading took; `asked` counts the inquiries it needed, those that the store knew included
+    usage       what reading took; `asked` counts the prompts it needed, those that the store knew included
     """
 
     run: str
@@ -89,7 +89,7 @@ class Causes:
 
     @property
     def reads(self) -> int:
-        """Inquiries that the rows that are "not read" would take, at least: one reading may lead to another."""
+        """JudgePrompts that the rows that are "not read" would take, at least: one reading may lead to another."""
         return sum(cause.reads for cause in self.per_row.values())
 
     @property
@@ -164,13 +164,13 @@ def _failures(causes: Causes, examples: int) -> Iterator[str]:
     if causes.reads:
         yield ""
         yield (
-            f"What is not read takes {pluralize(causes.reads, 'inquiry')} or more: `assay causes "
+            f"What is not read takes {pluralize(causes.reads, 'prompt')} or more: `assay causes "
             f"{causes.run} --read` asks the run's judge, for these rows alone."
         )
     if causes.asked:
         yield ""
         yield (
-            f"Read for this: {pluralize(causes.asked, 'inquiry')} at most, "
+            f"Read for this: {pluralize(causes.asked, 'prompt')} at most, "
             f"{pluralize(causes.usage.calls, 'call')} of the judge."
         )
 

@@ -124,7 +124,7 @@ class _Looked:
 
 
 class Early:
-    """Looks at a gate after every row; hand `take` to `assay.evaluate(..., until=...)`, with `Shuffled` rows.
+    """Looks at a gate after every row; hand `take` to `assay.evaluate(..., until=...)`, with `ShuffledData` rows.
 
     rows      all rows of the data with their numbers, in their order
     judge     the fingerprint of the judge that will score them

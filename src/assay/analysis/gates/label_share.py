@@ -15,7 +15,7 @@ from assay.analysis.gates.evidence import Clusters, LimitEvidence, smallest
 from assay.analysis.gates.rules import Gate
 from assay.errors import InputError
 from assay.evaluation.result import Result
-from assay.judges.calibrated import Calibration
+from assay.judges.calibrated_judge import Calibration
 from assay.judges.thresholds import Threshold
 from assay.records import Direction
 from assay.stats import estimate

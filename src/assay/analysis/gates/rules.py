@@ -21,7 +21,7 @@ from assay.records import BY_CONVENTION
 
 if TYPE_CHECKING:
     from assay.analysis.judges.noise import NoiseReport
-    from assay.judges.calibrated import CalibrationSpec
+    from assay.judges.calibrated_judge import CalibrationSpec
 
 Kind = Literal["at_least", "at_most", "good_share", "max_drop", "margin"]
 By = Literal["mean", "interval"]

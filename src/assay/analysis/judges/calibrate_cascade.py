@@ -17,18 +17,18 @@ from assay._util.sync import facade
 from assay.data import ColumnMap, RowError, missing_columns, open_data
 from assay.errors import InputError, JudgeFailure
 from assay.evaluation.evaluate import DEFAULT_METRICS, IN_FLIGHT, aevaluate
-from assay.inquiries import Inquiry
 from assay.judges import BaseJudge, Judge, JudgeSpec
-from assay.judges.asking import gather_all
 from assay.judges.budget.budget import Budget, Prices
 from assay.judges.cache import JudgementCache
 from assay.judges.cascade.agreement import Point, choose_band, clusters
 from assay.judges.cascade.items import affirms, in_doubt, kind_of, route
 from assay.judges.cascade.plan import BandPlan, CascadePlan, Saving, open_options
-from assay.judges.named import resolve_judge
+from assay.judges.guarded_call import gather_all
 from assay.judges.protocol import METER, Answer, Around, JudgementStore, Meter
+from assay.judges.resolve import resolve_judge
 from assay.metrics import Metric
 from assay.metrics.names import MetricSpec, resolve_metrics
+from assay.prompts import JudgePrompt
 from assay.records import Sample, Score, Usage
 from assay.store.store import Store
 
@@ -139,8 +139,8 @@ class _SecondAnswers:
 class _Both(BaseJudge):
     """Asks both judges for every verdict, goes on with what the second says, and keeps what both said.
 
-    rows      the rows that asked each inquiry, by its key (see `_by_row`)
-    compared  for each kind: the key of the inquiry, the first judge's probability, whether the two agree
+    rows      the rows that asked each prompt, by its key (see `_by_row`)
+    compared  for each kind: the key of the prompt, the first judge's probability, whether the two agree
     """
 
     durable = False  # the judgements go into the store under the names of the two
@@ -173,62 +173,62 @@ class _Both(BaseJudge):
     def detects_contradiction(self) -> bool:
         return self._then.detects_contradiction
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if not inquiry.divisible and self._first.cannot(inquiry, language) is None:
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
+        if not prompt.divisible and self._first.cannot(prompt, language) is None:
             return None
-        return self._then.cannot(inquiry, language)
+        return self._then.cannot(prompt, language)
 
-    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        return self._then.groups(inquiries)
+    def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:
+        return self._then.groups(prompts)
 
     async def release(self) -> None:
         await self._first.release()
         await self._then.release()
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         asked = _SecondAnswers()
-        answers: list[Answer] = await gather_all([self._one(inquiry, asked) for inquiry in inquiries])
+        answers: list[Answer] = await gather_all([self._one(prompt, asked) for prompt in prompts])
         if asked.verdicts:
             self.asked.append(asked)
         return answers
 
-    async def _one(self, inquiry: Inquiry[Any], asked: _SecondAnswers) -> Answer:
-        to = route(inquiry, self._first, self._then)
+    async def _one(self, prompt: JudgePrompt[Any], asked: _SecondAnswers) -> Answer:
+        to = route(prompt, self._first, self._then)
         if to == "first":
-            return await _answer(self._first_cache, inquiry)
-        theirs = await _answer(self._then_cache, inquiry)
+            return await _answer(self._first_cache, prompt)
+        theirs = await _answer(self._then_cache, prompt)
         if to == "then":
             return theirs
-        ours = await _answer(self._first_cache, inquiry) if theirs.failure is None else Answer()
+        ours = await _answer(self._first_cache, prompt) if theirs.failure is None else Answer()
         usage, failure = theirs.usage + ours.usage, theirs.failure or ours.failure
         if failure is not None:
             self.failures, self.trouble = self.failures + 1, failure.message
             return Answer(failure=failure, usage=usage)
         asked.usage += theirs.usage
-        self._compare(inquiry, ours.judgement, theirs.judgement, asked)
+        self._compare(prompt, ours.judgement, theirs.judgement, asked)
         return replace(theirs, usage=usage)
 
-    def _compare(self, inquiry: Inquiry[Any], ours: Any, theirs: Any, asked: _SecondAnswers) -> None:
-        key = inquiry.key(_ROWS)
-        for mine, other in zip(inquiry.verdicts(ours), inquiry.verdicts(theirs), strict=True):
-            said = (key, mine.probability, affirms(inquiry, mine) == affirms(inquiry, other))
-            self.compared.setdefault(kind_of(inquiry), []).append(said)
-            asked.verdicts.append((kind_of(inquiry), mine.probability))
+    def _compare(self, prompt: JudgePrompt[Any], ours: Any, theirs: Any, asked: _SecondAnswers) -> None:
+        key = prompt.key(_ROWS)
+        for mine, other in zip(prompt.verdicts(ours), prompt.verdicts(theirs), strict=True):
+            said = (key, mine.probability, affirms(prompt, mine) == affirms(prompt, other))
+            self.compared.setdefault(kind_of(prompt), []).append(said)
+            asked.verdicts.append((kind_of(prompt), mine.probability))
 
 
-async def _answer(cache: JudgementCache, inquiry: Inquiry[Any]) -> Answer:
+async def _answer(cache: JudgementCache, prompt: JudgePrompt[Any]) -> Answer:
     """The judgement or the failure, and what it cost now: nothing where it was at hand."""
     meter = Meter()
     token = METER.set(meter)
     try:
-        return Answer(judgement=await cache.find(inquiry), usage=meter.usage)
+        return Answer(judgement=await cache.find(prompt), usage=meter.usage)
     except JudgeFailure as failure:
         return Answer(failure=failure, usage=meter.usage)
     finally:
         METER.reset(token)
 
 
-#: In place of a judge, in the keys by which inquiries are told apart here.
+#: In place of a judge, in the keys by which prompts are told apart here.
 _ROWS = "rows"
 
 
@@ -241,9 +241,9 @@ class _RowsJudge(Around):
     row: str
     rows: dict[str, set[str]]
 
-    async def find(self, inquiry: Inquiry[F]) -> F:
-        self.rows.setdefault(inquiry.key(_ROWS), set()).add(self.row)
-        return await self.judge.find(inquiry)
+    async def find(self, prompt: JudgePrompt[F]) -> F:
+        self.rows.setdefault(prompt.key(_ROWS), set()).add(self.row)
+        return await self.judge.find(prompt)
 
 
 def _by_row(metric: Metric, rows: dict[str, set[str]]) -> Metric:
@@ -260,7 +260,7 @@ def _by_row(metric: Metric, rows: dict[str, set[str]]) -> Metric:
 def _chosen(metrics: MetricSpec | None, columns: frozenset[str]) -> Sequence[Metric]:
     """The metrics that ask for verdicts which can be divided; those given must be such."""
     wanted = resolve_metrics(DEFAULT_METRICS if metrics is None else metrics)
-    asking = [m for m in wanted if any(inquiry.divisible for inquiry in m.asks)]
+    asking = [m for m in wanted if any(prompt.divisible for prompt in m.asks)]
     chosen = [m for m in asking if metrics is not None or not missing_columns(columns, (m,))]
     if not chosen:
         present = ", ".join(sorted(columns))

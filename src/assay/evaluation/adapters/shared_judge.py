@@ -17,8 +17,8 @@ from assay.errors import SETTLED
 from assay.judges.base import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, spending
 from assay.judges.cache import JudgementCache
-from assay.judges.named import resolve_judge
 from assay.judges.protocol import JudgementStore
+from assay.judges.resolve import resolve_judge
 from assay.records import ScoredSample
 from assay.store.store import Store
 from assay.store.tables import file_of, is_database, url_of

@@ -21,7 +21,7 @@ from assay.evaluation.sharded.shards import ShardedData, ShardedFiles
 from assay.evaluation.sharded.workers import ProcessPool, ShardTask
 from assay.judges.budget.budget import Budget
 from assay.judges.budget.ledger import MemoryLedger
-from assay.judges.budget.shared import SharedAllowance
+from assay.judges.budget.sharing import SharedAllowance
 from assay.judges.budget.sqlite_ledger import FileLedger
 
 GROUP = "assay.engines"

@@ -21,9 +21,9 @@ from assay.evaluation.sharded.shards import Shard, ShardedData
 from assay.evaluation.summary import Summary
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, spending
-from assay.judges.budget.shared import SharedAllowance
+from assay.judges.budget.sharing import SharedAllowance
 from assay.judges.cache import JudgementCache
-from assay.judges.named import resolve_judge
+from assay.judges.resolve import resolve_judge
 from assay.metrics import Metric
 from assay.records import Sample, Score, ScoredSample
 from assay.store.store import Store

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError, JudgeFailure
-from assay.inquiries import Inquiry
 from assay.judges.batch.anthropic import ANTHROPIC, VERSION, MessageBatches
 from assay.judges.batch.endpoint import BatchEndpoint
 from assay.judges.batch.openai import FilesAndBatches
@@ -29,6 +28,7 @@ from assay.judges.llm.capabilities import Dialect
 from assay.judges.llm.judge import Request
 from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.protocol import Host
+from assay.prompts import JudgePrompt
 
 #: Rows whose requests fill batches together. Memory grows with them.
 ROWS = 2000
@@ -108,16 +108,16 @@ class OpenAIBatchJudge(OpenAIJudge):
         )
         return self.batches
 
-    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+    def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:
         """Group questions: each alone. A request must not depend on others, so that it is found again after a crash.
 
         Args:
-            inquiries: The questions.
+            prompts: The questions.
 
         Returns:
             One group for each question.
         """
-        return [[inquiry] for inquiry in inquiries]
+        return [[prompt] for prompt in prompts]
 
     async def probe(self) -> dict[str, Any]:
         """Probe the endpoint without a batch: whether it is reachable, and whether it lists its batches.
@@ -149,7 +149,7 @@ class OpenAIBatchJudge(OpenAIJudge):
 
     def _body(self, request: Request, dialect: Dialect, double: bool) -> Body:
         body = super()._body(request, dialect, double)
-        return {**body, VOTE: request.prompt.vote} if request.prompt.vote else body
+        return {**body, VOTE: request.content.vote} if request.content.vote else body
 
 
 class AnthropicBatchJudge(OpenAIBatchJudge):

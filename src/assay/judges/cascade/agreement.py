@@ -140,7 +140,7 @@ def design_effect(points: Sequence[Point]) -> float:
 
 
 def clusters(shared: Iterable[Iterable[str]]) -> dict[str, str]:
-    """The cluster of each row. `shared` tells, for each inquiry, the rows that asked it: they are one cluster.
+    """The cluster of each row. `shared` tells, for each prompt, the rows that asked it: they are one cluster.
 
     What is found once for two rows is no more than one witness, and what else is found on them resembles it. A cluster
     has the name of its first row, in the order of names.

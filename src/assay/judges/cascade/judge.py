@@ -16,20 +16,20 @@ from typing import Any, Literal, Self
 
 from assay._util.forks import own_lock
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Inquiry
-from assay.judges.asking import ask_judge
 from assay.judges.base import BaseJudge, JudgeSpec
 from assay.judges.cascade.items import NOTHING, Band, in_doubt, kind_of, may_escalate, route
 from assay.judges.cascade.plan import CascadePlan, name_of
 from assay.judges.cascade.report import CascadeReport
+from assay.judges.guarded_call import ask_judge
 from assay.judges.protocol import Answer, Host
+from assay.prompts import JudgePrompt
 from assay.records import Usage, fingerprint
 
 #: Raise it when verdicts are divided or joined differently: stored judgements are then asked for anew.
 RULES = 1
 
-#: Kinds of inquiry that one band is for, where it is not said which.
-_KINDS = ("support", "usefulness", "useful_sentences", "criterion", "checklist", "ask")
+#: Kinds of prompt that one band is for, where it is not said which.
+_KINDS = ("support", "usefulness", "useful_sentences", "criterion", "checklist", "question")
 
 
 class CascadeJudge(BaseJudge):
@@ -105,7 +105,7 @@ class CascadeJudge(BaseJudge):
         Raises:
             InputError: The file is no plan, or an option does not fit.
         """
-        from assay.judges.named import resolve_judge
+        from assay.judges.resolve import resolve_judge
 
         plan = CascadePlan.load(path)
         spec = plan.specs.get("then")
@@ -129,31 +129,31 @@ class CascadeJudge(BaseJudge):
         low, high = self.bands.get("support", (0.0, 1.0))
         return self.then.detects_contradiction and (self.first.detects_contradiction or low <= 0.0 < high)
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
         """Explain why the cascade does not answer a kind of question.
 
         Args:
-            inquiry: The kind of question.
+            prompt: The kind of question.
             language: Code of the text's language.
 
         Returns:
             The failure, with the remedy. None when the cascade answers it. A kind that may go to the second judge must
             be one that the second judge answers.
         """
-        if may_escalate(inquiry) or self.first.cannot(inquiry, language) is not None:
-            return self.then.cannot(inquiry, language)  # any verdict may come to it
+        if may_escalate(prompt) or self.first.cannot(prompt, language) is not None:
+            return self.then.cannot(prompt, language)  # any verdict may come to it
         return None
 
-    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+    def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:
         """Group questions as the second judge does, so that none waits for a call about another sample.
 
         Args:
-            inquiries: Questions that came up together.
+            prompts: Questions that came up together.
 
         Returns:
             The groups.
         """
-        return self.then.groups(inquiries)
+        return self.then.groups(prompts)
 
     async def prepare(self) -> None:
         for judge in (self.first, self.then):
@@ -188,24 +188,24 @@ class CascadeJudge(BaseJudge):
         with self._lock:
             return self._told
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         """Answer questions: the first judge, then the second where a verdict is in doubt.
 
         Args:
-            inquiries: The questions.
+            prompts: The questions.
 
         Returns:
             One answer each, in order: a judgement or a failure.
         """
-        work = [_CascadeItem(inquiry, self._route(inquiry)) for inquiry in inquiries]
+        work = [_CascadeItem(prompt, self._route(prompt)) for prompt in prompts]
         begun = [one for one in work if one.route != "then"]
-        for one, answer in zip(begun, await ask_judge(self.first, [one.inquiry for one in begun]), strict=True):
-            one.take_first(answer, self.bands.get(kind_of(one.inquiry), NOTHING))
+        for one, answer in zip(begun, await ask_judge(self.first, [one.prompt for one in begun]), strict=True):
+            one.take_first(answer, self.bands.get(kind_of(one.prompt), NOTHING))
         asking = [(one, one.second) for one in work if one.second is not None]
         answers = await ask_judge(self.then, [second for _, second in asking])
         for (one, _), answer in zip(asking, answers, strict=True):
             one.take_second(answer, self.on_failure == "first")
-        alone = any(self.then.cannot(type(inquiry)) is None for inquiry in inquiries)
+        alone = any(self.then.cannot(type(prompt)) is None for prompt in prompts)
         self._tell(work, CascadeReport(calls_alone=int(alone or bool(asking)), calls=int(bool(asking))))
         return [one.answer for one in work]
 
@@ -214,9 +214,9 @@ class CascadeJudge(BaseJudge):
         with self._lock:
             self._told += told
 
-    def _route(self, inquiry: Inquiry[Any]) -> str:
-        wanted = route(inquiry, self.first, self.then)
-        return "then" if wanted == "both" and kind_of(inquiry) not in self.bands else wanted
+    def _route(self, prompt: JudgePrompt[Any]) -> str:
+        wanted = route(prompt, self.first, self.then)
+        return "then" if wanted == "both" and kind_of(prompt) not in self.bands else wanted
 
     def _check(self, plan: CascadePlan) -> None:
         for role, judge, known in (("first", self.first, plan.first), ("second", self.then, plan.then)):
@@ -229,11 +229,11 @@ class CascadeJudge(BaseJudge):
 
 @dataclass(slots=True, eq=False)
 class _CascadeItem:
-    """One inquiry on its way through the cascade. `second` is what of it goes to the second judge."""
+    """One prompt on its way through the cascade. `second` is what of it goes to the second judge."""
 
-    inquiry: Inquiry[Any]
+    prompt: JudgePrompt[Any]
     route: str
-    second: Inquiry[Any] | None = None
+    second: JudgePrompt[Any] | None = None
     answer: Answer = field(default_factory=Answer)
     first_usage: Usage = field(default_factory=Usage)
     then_usage: Usage = field(default_factory=Usage)
@@ -243,17 +243,17 @@ class _CascadeItem:
 
     def __post_init__(self) -> None:
         if self.route == "then":
-            self.second = self.inquiry
+            self.second = self.prompt
 
     def take_first(self, answer: Answer, band: Band) -> None:
         self.answer, self.first_usage = answer, answer.usage
         if answer.failure is not None:
-            self.second = self.inquiry
+            self.second = self.prompt
         elif self.route == "both":
-            verdicts = self.inquiry.verdicts(answer.judgement)
+            verdicts = self.prompt.verdicts(answer.judgement)
             self.doubtful = tuple(n for n, verdict in enumerate(verdicts) if in_doubt(verdict.probability, band))
             self.decided = len(verdicts) - len(self.doubtful)
-            self.second = self.inquiry.part(self.doubtful) if self.doubtful else None
+            self.second = self.prompt.part(self.doubtful) if self.doubtful else None
 
     def take_second(self, answer: Answer, first_instead: bool) -> None:
         self.then_usage = answer.usage
@@ -264,7 +264,7 @@ class _CascadeItem:
             # of a judge that failed and one that cannot, what went wrong with the first says more
             self.answer = Answer(failure=before, usage=cost) if before and cannot else replace(answer, usage=cost)
         elif answer.failure is None:
-            judgement = self.inquiry.with_part(self.answer.judgement, self.doubtful, answer.judgement)
+            judgement = self.prompt.with_part(self.answer.judgement, self.doubtful, answer.judgement)
             self.answer = Answer(judgement=judgement, usage=cost, keep=answer.keep and self.answer.keep)
         elif first_instead:
             self.kept, self.answer = len(self.doubtful), replace(self.answer, usage=cost, keep=False)
@@ -272,7 +272,7 @@ class _CascadeItem:
             self.answer = Answer(failure=answer.failure, usage=cost)
 
     def told(self) -> CascadeReport:
-        kind = self.inquiry.name
+        kind = self.prompt.name
         return CascadeReport(
             decided={kind: self.decided},
             escalated={kind: len(self.doubtful)},
@@ -286,7 +286,7 @@ class _CascadeItem:
 def _judge(
     given: JudgeSpec, role: str, specs: Mapping[str, str], options: Mapping[str, Mapping[str, Any]]
 ) -> BaseJudge:
-    from assay.judges.named import resolve_judge
+    from assay.judges.resolve import resolve_judge
 
     if given is not None:
         return resolve_judge(given)

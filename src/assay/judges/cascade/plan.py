@@ -28,7 +28,7 @@ _KEYS = ("api_key", "headers")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BandPlan(Record):
-    """The band of one kind of inquiry (support, usefulness, criterion).
+    """The band of one kind of prompt (support, usefulness, criterion).
 
     low, high    verdicts whose probability lies between go to the second judge
     reached      whether this band is shown to reach the target; where none is, everything goes to the second judge
@@ -62,7 +62,7 @@ class BandPlan(Record):
 class Saving(Record):
     """What the verdicts of the calibration cost with the second judge alone, and would have cost with the cascade.
 
-    calls    requests, where inquiries that share one count once; long texts take several
+    calls    requests, where prompts that share one count once; long texts take several
     tokens   None where the endpoint does not tell, or judgements were at hand already. The cascade's are an upper
              estimate: a request with fewer claims is counted with its whole prompt
     dollars  None without prices or tokens
@@ -81,8 +81,8 @@ class CascadePlan(Record):
     """The bands of a cascade of two judges, found on `rows` rows.
 
     first, then   addresses of the judges: the bands hold for these and no others
-    target        the agreement asked for, at `confidence`, for each kind of inquiry by itself
-    failures      inquiries that one of the judges did not answer; they say nothing here, and nor do `unreadable` rows
+    target        the agreement asked for, at `confidence`, for each kind of prompt by itself
+    failures      prompts that one of the judges did not answer; they say nothing here, and nor do `unreadable` rows
     specs         how to make the judges from text ("first", "then"), with `options`; never a key
     """
 
@@ -138,7 +138,7 @@ class CascadePlan(Record):
         return {**options, **given}
 
     def text(self) -> str:
-        """The plan in words, a line for each kind of inquiry and one for the saving."""
+        """The plan in words, a line for each kind of prompt and one for the saving."""
         lines = [f"target: agree with {name_of(self.then)} on {self.target:.0%} of verdicts; {self.rows} rows"]
         if self.unreadable:
             lines[0] += f", {self.unreadable} more cannot be read"
@@ -149,7 +149,7 @@ class CascadePlan(Record):
             saved += f", {saving.tokens_alone - saving.tokens} of {saving.tokens_alone} tokens"
         if saving.dollars is not None and saving.dollars_alone is not None:
             saved += f", ${saving.dollars_alone - saving.dollars:.4f} of ${saving.dollars_alone:.4f}"
-        lines.append(saved + (f"; {self.failures} inquiries failed and are left out" if self.failures else ""))
+        lines.append(saved + (f"; {self.failures} prompts failed and are left out" if self.failures else ""))
         return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""What a cascade decided where. Reports add up: one for each inquiry while it works, their sum when asked."""
+"""What a cascade decided where. Reports add up: one for each prompt while it works, their sum when asked."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _COUNTED = ("decided", "escalated", "kept", "passed_on")
 class CascadeReport(Record):
     """What a cascade decided where.
 
-    decided      verdicts that stayed with the first judge, by kind of inquiry
+    decided      verdicts that stayed with the first judge, by kind of prompt
     escalated    verdicts in doubt, which the second judge was asked for
     kept         of those, the ones that are the first judge's all the same, because the second failed
-    passed_on    inquiries that went to the second judge whole
-    calls_alone  requests that the second judge alone would have had, where inquiries that share one count once
+    passed_on    prompts that went to the second judge whole
+    calls_alone  requests that the second judge alone would have had, where prompts that share one count once
     calls        of those, the ones that it was sent
     """
 
@@ -62,7 +62,7 @@ class CascadeReport(Record):
         passed = sum(self.passed_on.values())
         return (
             f"cascade: {asked}{percent} went to the second judge"
-            + (f", and {passed} inquiries whole" if passed else "")
+            + (f", and {passed} prompts whole" if passed else "")
             + (f"; {sum(self.kept.values())} of them failed there and were kept" if self.kept else "")
             + f"; {self.calls_saved} of {self.calls_alone} calls saved"
         )

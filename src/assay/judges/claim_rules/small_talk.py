@@ -16,7 +16,7 @@ _GREETING = (
 )
 _FOR = (
     r"(?: for (?:asking|reaching out|contacting us"
-    r"|(?:your|the) (?:\w{4,12} )?(?:question|interest|patience|message|inquiry|query|feedback)))?"
+    r"|(?:your|the) (?:\w{4,12} )?(?:question|interest|patience|message|prompt|query|feedback)))?"
 )
 _THANKS = (
     rf"thanks?(?: you)?(?: (?:very|so) much)?{_FOR}|you're welcome|(?:great|good) question|my pleasure|no problem"

@@ -3,7 +3,7 @@
     SystemOneJudge("jev-latest", base_url="https://api.typesafe.ai/v1", api_key=...)    # or llama.cpp, Ollama, vLLM
     DecisionsJudge("gpt-6-luna")                                                        # OpenAI's own shape
 
-All questions of one inquiry (each claim against each passage) go in one request. What needs text written
+All questions of one prompt (each claim against each passage) go in one request. What needs text written
 (back-questions, key questions, entities) is for a `generator`.
 """
 
@@ -15,19 +15,19 @@ from typing import Any, ClassVar, Literal, Unpack
 from urllib.parse import urlsplit
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Claims, Inquiry
 from assay.judges import prompt_rendering as fences
-from assay.judges.asking import ask_judge, gather_all
 from assay.judges.base import BaseJudge
 from assay.judges.claim_rules import RULES as CLAIM_RULES
 from assay.judges.claim_rules import languages as further
 from assay.judges.claim_rules import sentence_claims
 from assay.judges.classifier.protocol import VERSION, ClassifierProtocol, Decisions, SystemOne
 from assay.judges.classifier.requests import Decider, decides, words
+from assay.judges.guarded_call import ask_judge, gather_all
 from assay.judges.http.client import Address
 from assay.judges.http.endpoint import Endpoint
 from assay.judges.http.options import EndpointOptions, Settings
 from assay.judges.protocol import Answer
+from assay.prompts import Claims, JudgePrompt
 from assay.records import fingerprint
 from assay.text.languages import ENGLISH, code_of
 
@@ -123,10 +123,10 @@ class DecisionJudge(BaseJudge):
         ]
         return f"{self.scheme}/{self.model}@{self.endpoint.title}{self._decider.path}#{fingerprint(parts)[:16]}"
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if decides(inquiry):
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
+        if decides(prompt):
             return None
-        if issubclass(inquiry, Claims) and self._by_sentence:
+        if issubclass(prompt, Claims) and self._by_sentence:
             if code_of(language) in LANGUAGES or self._any_language:
                 return None
             message = (
@@ -135,9 +135,9 @@ class DecisionJudge(BaseJudge):
             )
             return JudgeFailure(Cause.LANGUAGE, message)
         if self.generator is not None:
-            return self.generator.cannot(inquiry, language)
+            return self.generator.cannot(prompt, language)
         message = (
-            f"{self.model} decides and does not write, so it cannot answer {inquiry.name}; pass generator=... (a judge "
+            f"{self.model} decides and does not write, so it cannot answer {prompt.name}; pass generator=... (a judge "
             "that does, for example OpenAIJudge), or name an LLM judge"
         )
         return JudgeFailure(Cause.JUDGE_CANNOT, message)
@@ -147,46 +147,46 @@ class DecisionJudge(BaseJudge):
         if self.generator is not None:
             await self.generator.release()
 
-    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+    def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:
         """Each alone, but for what is asked in the same words; what the generator answers goes as it wants it."""
-        alike: dict[str, list[Inquiry[Any]]] = {}
-        others: list[Inquiry[Any]] = []
-        for inquiry in inquiries:
-            if decides(type(inquiry)):
-                alike.setdefault(words(inquiry), []).append(inquiry)
+        alike: dict[str, list[JudgePrompt[Any]]] = {}
+        others: list[JudgePrompt[Any]] = []
+        for prompt in prompts:
+            if decides(type(prompt)):
+                alike.setdefault(words(prompt), []).append(prompt)
             else:
-                others.append(inquiry)
-        apart = [[inquiry] for inquiry in others] if self.generator is None else self.generator.groups(others)
+                others.append(prompt)
+        apart = [[prompt] for prompt in others] if self.generator is None else self.generator.groups(others)
         return [*alike.values(), *(group for group in apart if group)]
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         """See `BaseJudge.answer`. Requests run concurrently; cancelling this cancels them."""
-        decided = [n for n, inquiry in enumerate(inquiries) if decides(type(inquiry))]
-        others = [n for n, inquiry in enumerate(inquiries) if not decides(type(inquiry))]
+        decided = [n for n, prompt in enumerate(prompts) if decides(type(prompt))]
+        others = [n for n, prompt in enumerate(prompts) if not decides(type(prompt))]
         of_decided, of_others = await gather_all(
-            [self._decider.decide([inquiries[n] for n in decided]), self._others([inquiries[n] for n in others])]
+            [self._decider.decide([prompts[n] for n in decided]), self._others([prompts[n] for n in others])]
         )
         answers = dict(zip([*decided, *others], [*of_decided, *of_others], strict=True))
-        return [answers[n] for n in range(len(inquiries))]
+        return [answers[n] for n in range(len(prompts))]
 
-    async def _others(self, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
-        answers: list[Answer | None] = [self._here(inquiry) for inquiry in inquiries]
+    async def _others(self, prompts: Sequence[JudgePrompt[Any]]) -> list[Answer]:
+        answers: list[Answer | None] = [self._here(prompt) for prompt in prompts]
         if self.generator is not None:
             left = [n for n, answer in enumerate(answers) if answer is None]
-            for n, answer in zip(left, await ask_judge(self.generator, [inquiries[n] for n in left]), strict=True):
+            for n, answer in zip(left, await ask_judge(self.generator, [prompts[n] for n in left]), strict=True):
                 answers[n] = answer
         return [
-            Answer(failure=self.cannot(type(inquiry))) if answer is None else answer
-            for inquiry, answer in zip(inquiries, answers, strict=True)
+            Answer(failure=self.cannot(type(prompt))) if answer is None else answer
+            for prompt, answer in zip(prompts, answers, strict=True)
         ]
 
-    def _here(self, inquiry: Inquiry[Any]) -> Answer | None:
-        if not isinstance(inquiry, Claims) or not self._by_sentence:
+    def _here(self, prompt: JudgePrompt[Any]) -> Answer | None:
+        if not isinstance(prompt, Claims) or not self._by_sentence:
             return None
-        refusal = self.cannot(Claims, inquiry.language)
+        refusal = self.cannot(Claims, prompt.language)
         if refusal is not None:
             return Answer(failure=refusal)
-        return Answer(judgement=sentence_claims(inquiry.text, inquiry.language, inquiry.question))
+        return Answer(judgement=sentence_claims(prompt.text, prompt.language, prompt.question))
 
     async def probe(self) -> dict[str, Any]:
         """What works: see `judges.probe`. Never raises for what does not."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries.base import LabelQuestion
+from assay.prompts.base import LabelQuestion
 
 #: Part of every fingerprint: raise it when requests are worded or laid out differently.
 VERSION = "2"

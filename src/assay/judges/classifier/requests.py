@@ -1,4 +1,4 @@
-"""Sends the questions of inquiries to a decision endpoint, and makes judgements of the probabilities."""
+"""Sends the questions of prompts to a decision endpoint, and makes judgements of the probabilities."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries.base import Inquiry, LabelQuestion, PromptSection
 from assay.judges import prompt_rendering as fences
-from assay.judges.asking import bug, gather_all
 from assay.judges.classifier.protocol import PREFACE, ClassifierProtocol, Outcome, unfit
+from assay.judges.guarded_call import bug, gather_all
 from assay.judges.http.deadlines import within
 from assay.judges.http.endpoint import Body, Endpoint
 from assay.judges.http.replies import usage_of
 from assay.judges.prompt_rendering import tokens_in
 from assay.judges.protocol import Answer
 from assay.judges.splitting import Need, ask_in_parts, chars_for, reading
+from assay.prompts.base import JudgePrompt, LabelQuestion, PromptSection
 from assay.records import Usage
 
 #: Tokens that are set aside for one answer; endpoints count few or none.
@@ -25,9 +25,9 @@ ANSWER_TOKENS = 32
 _QUESTION_TOKENS = 30  # names and punctuation, per question
 
 
-def decides(inquiry: type[Inquiry[Any]]) -> bool:
-    """Whether decisions can answer inquiries of this type."""
-    return inquiry.questions is not Inquiry.questions
+def decides(prompt: type[JudgePrompt[Any]]) -> bool:
+    """Whether decisions can answer prompts of this type."""
+    return prompt.questions is not JudgePrompt.questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +36,22 @@ class ClassifierWindow:
 
     window: int
 
-    def need(self, inquiry: Inquiry[Any]) -> Need:
+    def need(self, prompt: JudgePrompt[Any]) -> Need:
         """See `planning.Room`."""
-        questions, material = inquiry.decisions, _material(inquiry)
+        questions, material = prompt.decisions, _material(prompt)
         wrong = next(filter(None, map(unfit, questions)), None)
         if wrong is not None:
-            raise JudgeFailure(Cause.JUDGE_CANNOT, f"{inquiry.name}: {wrong}; name a judge that writes text")
+            raise JudgeFailure(Cause.JUDGE_CANNOT, f"{prompt.name}: {wrong}; name a judge that writes text")
         fixed = tokens_in(PREFACE) + max(map(_asking, questions), default=0)
         room = self.window - fixed - reading([replace(section, text="") for section in material])
         return Need(over=fixed + reading(material) - self.window, chars=chars_for(room, material))
 
-    def requests(self, inquiry: Inquiry[Any], most: int) -> list[list[LabelQuestion]]:
-        """The questions of an inquiry, by request."""
-        room = self.window - tokens_in(PREFACE) - reading(_material(inquiry))
+    def requests(self, prompt: JudgePrompt[Any], most: int) -> list[list[LabelQuestion]]:
+        """The questions of a prompt, by request."""
+        room = self.window - tokens_in(PREFACE) - reading(_material(prompt))
         requests: list[list[LabelQuestion]] = []
         left = 0
-        for question in inquiry.decisions:
+        for question in prompt.decisions:
             tokens = _asking(question)
             if not requests or len(requests[-1]) >= most or tokens > left:
                 requests.append([])
@@ -63,7 +63,7 @@ class ClassifierWindow:
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """Decides inquiries of one model at one endpoint, at `path`. For the rest see `DecisionJudge`."""
+    """Decides prompts of one model at one endpoint, at `path`. For the rest see `DecisionJudge`."""
 
     model: str
     wire: ClassifierProtocol
@@ -72,32 +72,32 @@ class Decider:
     max_questions: int
     mask: fences.Mask | None = None
 
-    async def decide(self, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
-        """One answer per inquiry, in order. Requests run concurrently; cancelling this cancels them.
+    async def decide(self, prompts: Sequence[JudgePrompt[Any]]) -> list[Answer]:
+        """One answer per prompt, in order. Requests run concurrently; cancelling this cancels them.
 
         What is asked twice in the same words (votes: a probability does not vary) is sent once.
         """
         room = ClassifierWindow(self.endpoint.settings.window_tokens)
         first: dict[str, int] = {}
-        same = [first.setdefault(words(inquiry), n) for n, inquiry in enumerate(inquiries)]
-        asked = await gather_all([ask_in_parts(inquiries[n], room, self._ask) for n in first.values()])
+        same = [first.setdefault(words(prompt), n) for n, prompt in enumerate(prompts)]
+        asked = await gather_all([ask_in_parts(prompts[n], room, self._ask) for n in first.values()])
         answers = dict(zip(first.values(), asked, strict=True))
         return [answers[n] if n == k else replace(answers[n], usage=Usage()) for k, n in enumerate(same)]
 
-    async def _ask(self, inquiry: Inquiry[Any], more_room: bool) -> Answer:
-        """The answer of all requests for one inquiry, or the first failure among its questions."""
-        requests = ClassifierWindow(self.endpoint.settings.window_tokens).requests(inquiry, self.max_questions)
+    async def _ask(self, prompt: JudgePrompt[Any], more_room: bool) -> Answer:
+        """The answer of all requests for one prompt, or the first failure among its questions."""
+        requests = ClassifierWindow(self.endpoint.settings.window_tokens).requests(prompt, self.max_questions)
         found: dict[str, Outcome] = {}
         spent = Usage()
-        for outcomes, usage in await gather_all([self._outcomes(_material(inquiry), some) for some in requests]):
+        for outcomes, usage in await gather_all([self._outcomes(_material(prompt), some) for some in requests]):
             found |= outcomes
             spent += usage
         failure = next((outcome for outcome in found.values() if isinstance(outcome, JudgeFailure)), None)
         if failure is not None:
             return Answer(failure=failure, usage=spent)
         try:
-            return Answer(judgement=inquiry.decided(found), usage=spent)  # type: ignore[arg-type]  # no failure is left
-        except Exception as error:  # an inquiry of a user's own may be wrong
+            return Answer(judgement=prompt.decided(found), usage=spent)  # type: ignore[arg-type]  # no failure is left
+        except Exception as error:  # a prompt of a user's own may be wrong
             return Answer(failure=bug(error), usage=spent)
 
     async def _outcomes(
@@ -144,18 +144,18 @@ class Decider:
         return {**self.wire.body(self.model, texts, [self._masked(question) for question in asked]), **extra}
 
     def _masked(self, question: LabelQuestion) -> LabelQuestion:
-        # ours hold no judged text; those of an inquiry of a user's own may
+        # ours hold no judged text; those of a prompt of a user's own may
         instructions = fences.clean(self.mask(question.instructions) if self.mask else question.instructions)
         return replace(question, instructions=instructions)
 
 
-def words(inquiry: Inquiry[Any]) -> str:
-    """The same for inquiries that are asked in the same words of the same texts."""
-    return repr((_material(inquiry), inquiry.decisions))
+def words(prompt: JudgePrompt[Any]) -> str:
+    """The same for prompts that are asked in the same words of the same texts."""
+    return repr((_material(prompt), prompt.decisions))
 
 
-def _material(inquiry: Inquiry[Any]) -> tuple[PromptSection, ...]:
-    return inquiry.asked.material if inquiry.asked is not None else ()
+def _material(prompt: JudgePrompt[Any]) -> tuple[PromptSection, ...]:
+    return prompt.full_content.material if prompt.full_content is not None else ()
 
 
 def _asking(question: LabelQuestion) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
-from assay.inquiries import Claims, Inquiry, Support, SupportCells
+from assay.prompts import Claims, JudgePrompt, Support, SupportCells
 from assay.text.languages import code_of, language_of_all
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: What can be answered in these languages.
-INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, SupportCells)
+PROMPTS: tuple[type[JudgePrompt[Any]], ...] = (Claims, Support, SupportCells)
 #: For which languages the extra is worth naming to whoever lacks it; that they are its own is tested.
 OFFERED = ("de", "es", "fr", "it", "pt")
 
@@ -40,13 +40,13 @@ class FurtherLanguages:
         """What was measured, by language."""
         return _undamaged(self._load).card
 
-    def reads(self, inquiry: Support) -> bool:
-        """Whether an inquiry is in one of the languages of the multilingual reader."""
-        return code_of(inquiry.language) in self.languages
+    def reads(self, prompt: Support) -> bool:
+        """Whether a prompt is in one of the languages of the multilingual reader."""
+        return code_of(prompt.language) in self.languages
 
-    def mixed(self, inquiry: Support) -> JudgeFailure | None:
+    def mixed(self, prompt: Support) -> JudgeFailure | None:
         """Why claims in one language over passages in another are not read: support is overlooked too often."""
-        said, found = code_of(inquiry.language), language_of_all(inquiry.passages)
+        said, found = code_of(prompt.language), language_of_all(prompt.passages)
         if found in (None, said) or not {said, found} & set(self.languages):
             return None
         message = (

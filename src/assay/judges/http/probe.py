@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Similarity, Support
+from assay.prompts import Similarity, Support
 from assay.records import Claim, Span
 
 if TYPE_CHECKING:
-    from assay.inquiries.base import Inquiry
     from assay.judges.http.endpoint import Endpoint
     from assay.judges.llm.capabilities import Dialect
     from assay.judges.protocol import Answer
+    from assay.prompts.base import JudgePrompt
 
 
 class EndpointJudge(Protocol):
@@ -26,8 +26,8 @@ class EndpointJudge(Protocol):
     def endpoint(self) -> Endpoint:
         """The endpoint that it asks."""
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        """One answer per inquiry, in order."""
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        """One answer per prompt, in order."""
 
 
 class ChatJudge(EndpointJudge, Protocol):
@@ -37,7 +37,7 @@ class ChatJudge(EndpointJudge, Protocol):
     def dialect(self) -> Dialect:
         """What the endpoint was found to accept."""
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
         """See `Judge.cannot`."""
 
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries.similarity import TextComparison
 from assay.judges import prompt_rendering as fences
-from assay.judges.asking import gather_all
+from assay.judges.guarded_call import gather_all
 from assay.judges.http.deadlines import Deadline, within
 from assay.judges.http.endpoint import Body, Endpoint
 from assay.judges.http.replies import usage_of
 from assay.judges.prompt_rendering import tokens_in
 from assay.judges.protocol import Answer
+from assay.prompts.similarity import TextComparison
 from assay.records import Usage
 from assay.text import windows
 
@@ -37,13 +37,13 @@ class Embedder:
         self._mask = mask
         self._format = "base64"  # a third of the bytes; servers that refuse it get "float"
 
-    async def answer(self, inquiries: Sequence[TextComparison], deadline: float) -> list[Answer]:
-        """One answer per inquiry. The first carries the cost of all."""
+    async def answer(self, prompts: Sequence[TextComparison], deadline: float) -> list[Answer]:
+        """One answer per prompt. The first carries the cost of all."""
         try:
-            vectors, usage = await self._vectors(_distinct(inquiries), deadline)
+            vectors, usage = await self._vectors(_distinct(prompts), deadline)
         except JudgeFailure as failure:
-            return [Answer(failure=failure)] * len(inquiries)
-        answers = [_compared(inquiry, vectors) for inquiry in inquiries]
+            return [Answer(failure=failure)] * len(prompts)
+        answers = [_compared(prompt, vectors) for prompt in prompts]
         return [Answer(answers[0].judgement, answers[0].failure, usage), *answers[1:]]
 
     async def _vectors(self, texts: Sequence[str], deadline: float) -> tuple[dict[str, np.ndarray], Usage]:
@@ -123,19 +123,19 @@ def _vector(value: Any) -> np.ndarray | None:
     return vector if vector.ndim == 1 and vector.size else None
 
 
-def _distinct(inquiries: Sequence[TextComparison]) -> list[str]:
+def _distinct(prompts: Sequence[TextComparison]) -> list[str]:
     """The texts that need a vector, once each: not blank ones, and none that meets only itself."""
-    pairs = [(inquiry.text, other) for inquiry in inquiries for other in inquiry.others if inquiry.text != other]
+    pairs = [(prompt.text, other) for prompt in prompts for other in prompt.others if prompt.text != other]
     return list(dict.fromkeys(text for pair in pairs for text in pair if text.strip()))
 
 
-def _compared(inquiry: TextComparison, vectors: dict[str, np.ndarray]) -> Answer:
+def _compared(prompt: TextComparison, vectors: dict[str, np.ndarray]) -> Answer:
     found = []
-    for other in inquiry.others:
-        if other == inquiry.text:
-            found.append(inquiry.same())
-        elif other in vectors and inquiry.text in vectors:
-            found.append(inquiry.compare(vectors[inquiry.text], vectors[other]))
+    for other in prompt.others:
+        if other == prompt.text:
+            found.append(prompt.same())
+        elif other in vectors and prompt.text in vectors:
+            found.append(prompt.compare(vectors[prompt.text], vectors[other]))
         else:
             return Answer(failure=JudgeFailure(Cause.NOT_APPLICABLE, "an empty text is similar to nothing"))
     return Answer(judgement=tuple(found))

@@ -132,15 +132,15 @@ class FrameworkJudge(TextJudge):
         try:
             return await self._generated(request)
         except JudgeFailure as failure:
-            if request.prompt.pictures and refuses_pictures(failure):
+            if request.content.pictures and refuses_pictures(failure):
                 raise needs_vision(failure) from None
             raise
 
     async def _generated(self, request: Request) -> Reply:
-        pictures = request.prompt.pictures
+        pictures = request.content.pictures
         if self._enforces:
             try:
-                return await self._attempts(request, request.prompt.schema)
+                return await self._attempts(request, request.content.schema)
             except JudgeFailure as failure:
                 if failure.cause is not Cause.BAD_REQUEST or failure.detail.get("status") not in (400, 422):
                     raise
@@ -156,7 +156,7 @@ class FrameworkJudge(TextJudge):
         ask = ModelCall(
             self.shown(request),
             schema,
-            VOTES_AT if request.prompt.vote and self._tempers else None,
+            VOTES_AT if request.content.vote and self._tempers else None,
         )
         deadline = request.deadline
         return await self._retries.run(lambda: self._attempt(ask, request, deadline), heard=deadline.note)
@@ -164,13 +164,13 @@ class FrameworkJudge(TextJudge):
     async def _attempt(self, ask: ModelCall, request: Request, deadline: Deadline) -> Reply:
         throttle = shared_throttle(self._fingerprint, **self.settings.limits)
         with deadline.stopped():
-            turn = await throttle.enter(estimate_tokens(request.prompt))
+            turn = await throttle.enter(estimate_tokens(request.content))
         bill, used, succeeded = AttemptReservation(), None, False
         try:
             if bill.wanted:
                 read = sum(fences.tokens_in(message["content"]) for message in self.messages(request))
-                read += picture_tokens(request.prompt.material)
-                wanted = (3 * request.prompt.output_tokens + 500) * (2 if request.more_room else 1)
+                read += picture_tokens(request.content.material)
+                wanted = (3 * request.content.output_tokens + 500) * (2 if request.more_room else 1)
                 bill.reserve(read, self.max_output_tokens or wanted)
             reply = await self._once(ask)
             bill.usage = reply.usage

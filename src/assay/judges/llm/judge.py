@@ -6,7 +6,7 @@
         async def generate(self, request):
             return Reply(await my_model(self.system(request), self.user(request)))
 
-One inquiry is one request, so that nothing is read in view of anything else; what does not fit the window is asked in
+One prompt is one request, so that nothing is read in view of anything else; what does not fit the window is asked in
 parts; a reply that is cut is asked for in smaller pieces; one that cannot be used is asked for again, with the reason.
 """
 
@@ -19,24 +19,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.errors import AmbiguousReply, Cause, InvalidReply, JudgeFailure
-from assay.inquiries.base import Inquiry, Prompt
-from assay.inquiries.consistency import mark_quotes
 from assay.judges import prompt_rendering as fences
-from assay.judges.asking import bug, gather_all
 from assay.judges.base import BaseJudge
+from assay.judges.guarded_call import bug, gather_all
 from assay.judges.http.deadlines import Deadline, within
 from assay.judges.http.replies import UNCOUNTED
 from assay.judges.llm.labels import Token, attach_probabilities
 from assay.judges.llm.prefix_warmup import Prefixes
 from assay.judges.llm.replies import cleaned, find_object, is_copied
-from assay.judges.protocol import SPENDING, Answer, Asking
+from assay.judges.protocol import SPENDING, Answer, BatchedQuestions
 from assay.judges.splitting import Need, ask_in_parts, chars_for, reading
+from assay.prompts.base import JudgePrompt, PromptContent
+from assay.prompts.consistency import mark_quotes
 from assay.records import Usage, fingerprint
 
 #: Replies to one request that may be unusable before it is given up.
 TRIES = 3
 
-_REPLY_SLACK = 300  # tokens of a reply that the inquiry's own estimate may miss
+_REPLY_SLACK = 300  # tokens of a reply that the prompt's own estimate may miss
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,14 @@ class Request:
     stands still while a request waits for its turn.
     """
 
-    prompt: Prompt
+    content: PromptContent
     correction: Correction | None = None
     more_room: bool = False
     deadline: Deadline = field(default_factory=Deadline)
 
     def until(self, deadline: Deadline) -> Request:
         """The same, with this deadline."""
-        return Request(self.prompt, self.correction, self.more_room, deadline)
+        return Request(self.content, self.correction, self.more_room, deadline)
 
 
 class TextJudge(BaseJudge):
@@ -88,7 +88,8 @@ class TextJudge(BaseJudge):
             None: no mask.
         prefix_cache: Whether the first of several requests that begin alike goes ahead, so that the model's cache
             serves the others.
-        asking: How questions that belong together are asked: "auto", "fused" or "separate"; see `assay.judges.fusing`.
+        batched_questions: Whether related questions share a request: "auto", "yes" or "no"; see
+            `assay.judges.question_batching`.
         reserves: True where `generate` takes each request that it sends from the budget (`SPENDING`) itself. False:
             each `generate` is taken from it as one call.
     """
@@ -100,7 +101,7 @@ class TextJudge(BaseJudge):
     prefix_cache: bool = False
     reserves: bool = False
     budgeted = True
-    asking: Asking | None = "auto"
+    batched_questions: BatchedQuestions | None = "auto"
 
     @property
     def address(self) -> str:
@@ -115,26 +116,26 @@ class TextJudge(BaseJudge):
             known = self.__dict__["_named_mask"] = (self.mask, fences.name_of_mask(self.mask))
         return known[1]
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
         """Check whether this judge can answer: it answers what can be asked in writing.
 
         Args:
-            inquiry: Class of a judge prompt.
+            prompt: Class of a judge prompt.
             language: ISO 639-1 code of the texts.
 
         Returns:
             Why it cannot; None where it can.
         """
-        if inquiry.prompt is not Inquiry.prompt:
+        if prompt.content is not JudgePrompt.content:
             return None
-        return _not_in_writing(inquiry.name)
+        return _not_in_writing(prompt.name)
 
     @abstractmethod
     async def generate(self, request: Request) -> Reply:
         """Let the model reply. Overridden by each judge; cancelled when the deadline passes.
 
         Args:
-            request: The prompt with its schema and limits.
+            request: The prompt's content, with its schema and limits.
 
         Returns:
             The reply.
@@ -164,10 +165,10 @@ class TextJudge(BaseJudge):
         Returns:
             The text.
         """
-        text = fences.render(request.prompt, show_schema=show_schema, mask=self.mask)
+        text = fences.render(request.content, show_schema=show_schema, mask=self.mask)
         if request.correction is not None:
             text += "\n\nYOUR PREVIOUS REPLY\n" + fences.clean(request.correction.reply[:4000])
-            text += "\n\n" + fences.correct(request.correction.message, request.prompt.schema)
+            text += "\n\n" + fences.correct(request.correction.message, request.content.schema)
         return text
 
     def messages(self, request: Request, *, show_schema: bool = True) -> list[dict[str, str]]:
@@ -180,10 +181,10 @@ class TextJudge(BaseJudge):
         Returns:
             Messages with `role` and `content`.
         """
-        user = fences.render(request.prompt, show_schema=show_schema, mask=self.mask)
+        user = fences.render(request.content, show_schema=show_schema, mask=self.mask)
         messages = [{"role": "system", "content": self.system(request)}, {"role": "user", "content": user}]
         if request.correction is not None:
-            correction = fences.correct(request.correction.message, request.prompt.schema)
+            correction = fences.correct(request.correction.message, request.content.schema)
             messages.append({"role": "assistant", "content": request.correction.reply[:4000] or "(no reply)"})
             messages.append({"role": "user", "content": correction})
         return messages
@@ -203,67 +204,67 @@ class TextJudge(BaseJudge):
     def _shown(
         self, request: Request, messages: list[dict[str, str]], show_schema: bool
     ) -> Sequence[Mapping[str, Any]]:
-        if not request.prompt.pictures:
+        if not request.content.pictures:
             return messages
-        parts = fences.render_parts(request.prompt, show_schema=show_schema, mask=self.mask)
+        parts = fences.render_parts(request.content, show_schema=show_schema, mask=self.mask)
         return [messages[0], {"role": "user", "content": parts}, *messages[2:]]
 
-    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+    def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:
         """Answer each question alone, so that none waits for the call of another.
 
         Args:
-            inquiries: Questions that came up together.
+            prompts: Questions that came up together.
 
         Returns:
             One group for each.
         """
-        return [[inquiry] for inquiry in inquiries]
+        return [[prompt] for prompt in prompts]
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         """Answer questions. Calls run concurrently; cancelling this cancels them.
 
         Args:
-            inquiries: The questions.
+            prompts: The questions.
 
         Returns:
             One answer each, in order: a judgement or a failure.
         """
         room = ChatWindow(self.window_tokens, self.max_output_tokens)
-        return await gather_all([ask_in_parts(inquiry, room, self._ask) for inquiry in inquiries])
+        return await gather_all([ask_in_parts(prompt, room, self._ask) for prompt in prompts])
 
-    async def _ask(self, inquiry: Inquiry[Any], more_room: bool) -> Answer:
+    async def _ask(self, prompt: JudgePrompt[Any], more_room: bool) -> Answer:
         """The answer of one call, or of a few. Never raises for what went wrong: it becomes the failure."""
         tally = _Tally()
         try:
-            prompt = inquiry.asked
-            assert prompt is not None  # `need` has looked
-            async with self._turn(prompt):
-                judgement = await self._converse(inquiry, prompt, tally, more_room)
+            content = prompt.full_content
+            assert content is not None  # `need` has looked
+            async with self._turn(content):
+                judgement = await self._converse(prompt, content, tally, more_room)
             return Answer(judgement=judgement, usage=tally.usage)
         except JudgeFailure as failure:
             return Answer(failure=failure, usage=tally.usage + failure.detail.pop("usage", Usage()))
-        except Exception as error:  # foreign code: the model's client, an inquiry's reader
+        except Exception as error:  # foreign code: the model's client, a prompt's reader
             broken = bug(error)
             broken.raw = tally.raw
             return Answer(failure=broken, usage=tally.usage)
 
-    def _turn(self, prompt: Prompt) -> AbstractAsyncContextManager[None]:
+    def _turn(self, content: PromptContent) -> AbstractAsyncContextManager[None]:
         if not self.prefix_cache:
             return nullcontext()
         prefixes: Prefixes = self.__dict__.setdefault("_prefixes", Prefixes())
-        return prefixes.turn(prompt)
+        return prefixes.turn(content)
 
-    async def _converse(self, inquiry: Inquiry[Any], prompt: Prompt, tally: _Tally, more_room: bool) -> Any:
+    async def _converse(self, prompt: JudgePrompt[Any], content: PromptContent, tally: _Tally, more_room: bool) -> Any:
         """The judgement of one call, or of another one after a reply that could not be used."""
         correction: Correction | None = None
         failure = JudgeFailure(Cause.PARSE, "no reply")
         for _ in range(TRIES):
-            reply = await self._reserved(Request(prompt, correction, more_room))
+            reply = await self._reserved(Request(content, correction, more_room))
             tally.add(reply)
             if reply.truncated:
                 raise JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
             try:
-                return inquiry.read(self._read(prompt, reply))
+                return prompt.read(self._read(content, reply))
             except InvalidReply as error:
                 wrong = "contradicts itself" if error.cause is Cause.AMBIGUOUS else "does not fit the schema"
                 failure = JudgeFailure(error.cause, f"the reply {wrong}: {error}", raw=reply.text)
@@ -277,7 +278,7 @@ class TextJudge(BaseJudge):
         budget = SPENDING.get()
         if budget is None or self.reserves:
             return await self._generate(request)
-        wanted = (3 * request.prompt.output_tokens + 500) * (2 if request.more_room else 1)
+        wanted = (3 * request.content.output_tokens + 500) * (2 if request.more_room else 1)
         read = fences.tokens_in(self.system(request)) + fences.tokens_in(self.user(request))
         reservation = budget.reserve(read, self.max_output_tokens or wanted)
         usage = UNCOUNTED
@@ -294,15 +295,15 @@ class TextJudge(BaseJudge):
     async def _generate(self, request: Request) -> Reply:
         return await within(self.deadline, "reply", lambda deadline: self.generate(request.until(deadline)))
 
-    def _read(self, prompt: Prompt, reply: Reply) -> Mapping[str, Any]:
-        found = find_object(reply.text, prompt.required)
-        if is_copied(found, [fences.clean(s.text) for s in prompt.material if "{" in s.text]):
+    def _read(self, content: PromptContent, reply: Reply) -> Mapping[str, Any]:
+        found = find_object(reply.text, content.required)
+        if is_copied(found, [fences.clean(s.text) for s in content.material if "{" in s.text]):
             raise InvalidReply("The JSON object is copied from the texts; give your own.")
         if reply.tokens:
-            attach_probabilities(found, prompt.schema, reply.text, reply.tokens, prompt.labels)
+            attach_probabilities(found, content.schema, reply.text, reply.tokens, content.labels)
         data = cleaned(found)
         if "quote" in found.text:
-            shown = [(s.text, fences.clean(self.mask(s.text) if self.mask else s.text)) for s in prompt.material]
+            shown = [(s.text, fences.clean(self.mask(s.text) if self.mask else s.text)) for s in content.material]
             mark_quotes(data, [changed for text, changed in shown if changed != text])
         return data
 
@@ -314,27 +315,27 @@ class ChatWindow:
     window: int
     output: int | None = None
 
-    def need(self, inquiry: Inquiry[Any]) -> Need:
+    def need(self, prompt: JudgePrompt[Any]) -> Need:
         """See `planning.Room`."""
-        prompt = inquiry.asked
-        if prompt is None:
+        content = prompt.full_content
+        if content is None:
             raise JudgeFailure(
-                Cause.JUDGE_CANNOT, f"{inquiry.name} is not answered in writing; name a judge that embeds"
+                Cause.JUDGE_CANNOT, f"{prompt.name} is not answered in writing; name a judge that embeds"
             )
         fixed = (
             fences.tokens_in(fences.SYSTEM)
-            + fences.tokens_in(prompt.task)
-            + fences.tokens_in(fences.schema_text(prompt.schema))
-            + min(prompt.output_tokens, self.output or prompt.output_tokens)
+            + fences.tokens_in(content.task)
+            + fences.tokens_in(fences.schema_text(content.schema))
+            + min(content.output_tokens, self.output or content.output_tokens)
             + _REPLY_SLACK
         )
-        over = fixed + reading(prompt.material) - self.window
+        over = fixed + reading(content.material) - self.window
         half = max(1, self.window // 2 - _REPLY_SLACK)  # a reply may take half of the window; the rest is for reading
-        split = inquiry.too_many or prompt.output_tokens > min(half, self.output or half)
+        split = prompt.too_many or content.output_tokens > min(half, self.output or half)
         if over <= 0:
             return Need(over, chars=0, split=split)
-        room = self.window - fixed - reading([replace(section, text="") for section in prompt.material])
-        return Need(over, chars_for(room, prompt.material), split)
+        room = self.window - fixed - reading([replace(section, text="") for section in content.material])
+        return Need(over, chars_for(room, content.material), split)
 
 
 def _not_in_writing(name: str) -> JudgeFailure:

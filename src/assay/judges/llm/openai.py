@@ -9,12 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Inquiry, Similarity
-from assay.inquiries.base import Prompt
-from assay.inquiries.similarity import TextComparison
 from assay.judges import prompt_rendering as fences
-from assay.judges.asking import gather_all
 from assay.judges.base import BaseJudge
+from assay.judges.guarded_call import gather_all
 from assay.judges.http.client import Address
 from assay.judges.http.endpoint import Body, Endpoint
 from assay.judges.http.options import EndpointOptions, Settings
@@ -25,6 +22,9 @@ from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.judges.prompt_rendering import schema_text, tokens_in
 from assay.judges.protocol import Answer
 from assay.judges.splitting import picture_tokens
+from assay.prompts import JudgePrompt, Similarity
+from assay.prompts.base import PromptContent
+from assay.prompts.similarity import TextComparison
 from assay.records import Usage, fingerprint
 
 #: Alternatives asked for at each token: enough for a closed set of labels; some servers allow no more.
@@ -163,21 +163,21 @@ class OpenAIJudge(TextJudge):
         twin._logprobs = True
         return twin
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
         """Explain why the judge does not answer a kind of question.
 
         Args:
-            inquiry: The kind of question.
+            prompt: The kind of question.
             language: Code of the text's language, for the judge of similarity.
 
         Returns:
             The failure, with the remedy; for similarity where there is neither an embedding model nor another judge.
             None when the judge answers it.
         """
-        if not issubclass(inquiry, TextComparison):
-            return super().cannot(inquiry, language)
+        if not issubclass(prompt, TextComparison):
+            return super().cannot(prompt, language)
         if self.similarity is not None:
-            return self.similarity.cannot(inquiry, language)
+            return self.similarity.cannot(prompt, language)
         if self._embedder is not None:
             return None
         message = (
@@ -191,53 +191,53 @@ class OpenAIJudge(TextJudge):
         if self.similarity is not None:
             await self.similarity.release()
 
-    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+    def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:
         """Answer each question alone; vectors of many texts are fetched together, because none depends on another.
 
         Args:
-            inquiries: Questions that came up together.
+            prompts: Questions that came up together.
 
         Returns:
             The groups.
         """
-        similar = [inquiry for inquiry in inquiries if isinstance(inquiry, TextComparison)]
-        alone = [[inquiry] for inquiry in inquiries if not isinstance(inquiry, TextComparison)]
+        similar = [prompt for prompt in prompts if isinstance(prompt, TextComparison)]
+        alone = [[prompt] for prompt in prompts if not isinstance(prompt, TextComparison)]
         return [*alone, similar] if similar else alone
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         """Answer a batch of questions. Calls run concurrently; cancelling this cancels them.
 
         Args:
-            inquiries: Questions of any kinds.
+            prompts: Questions of any kinds.
 
         Returns:
             One answer for each question, in order.
         """
-        similar = [n for n, inquiry in enumerate(inquiries) if isinstance(inquiry, TextComparison)]
+        similar = [n for n, prompt in enumerate(prompts) if isinstance(prompt, TextComparison)]
         if not similar:
-            return await super().answer(inquiries)
-        written = [n for n in range(len(inquiries)) if n not in set(similar)]
+            return await super().answer(prompts)
+        written = [n for n in range(len(prompts)) if n not in set(similar)]
         of_written, of_similar = await gather_all(
             [
-                super().answer([inquiries[n] for n in written]),
-                self._similar([inquiry for inquiry in inquiries if isinstance(inquiry, TextComparison)]),
+                super().answer([prompts[n] for n in written]),
+                self._similar([prompt for prompt in prompts if isinstance(prompt, TextComparison)]),
             ]
         )
         answers = dict(zip([*written, *similar], [*of_written, *of_similar], strict=True))
-        return [answers[n] for n in range(len(inquiries))]
+        return [answers[n] for n in range(len(prompts))]
 
-    async def _similar(self, inquiries: Sequence[TextComparison]) -> Sequence[Answer]:
+    async def _similar(self, prompts: Sequence[TextComparison]) -> Sequence[Answer]:
         if self.similarity is not None:
-            return await self.similarity.answer(inquiries)
+            return await self.similarity.answer(prompts)
         if self._embedder is None:
-            return [Answer(failure=self.cannot(Similarity))] * len(inquiries)
-        return await self._embedder.answer(inquiries, self.deadline)
+            return [Answer(failure=self.cannot(Similarity))] * len(prompts)
+        return await self._embedder.answer(prompts, self.deadline)
 
     async def generate(self, request: Request) -> Reply:
         """Send one chat completion. A parameter that the endpoint refuses is dropped or renamed, then and later.
 
         Args:
-            request: The prompt with its schema and limits.
+            request: The prompt's content, with its schema and limits.
 
         Returns:
             The reply.
@@ -264,7 +264,7 @@ class OpenAIJudge(TextJudge):
         try:
             return await self._completed(request, double)
         except JudgeFailure as failure:
-            if request.prompt.pictures and refuses_pictures(failure):
+            if request.content.pictures and refuses_pictures(failure):
                 raise needs_vision(failure) from None
             raise
 
@@ -285,8 +285,8 @@ class OpenAIJudge(TextJudge):
                     self.model,
                     "/chat/completions",
                     make,
-                    tokens=estimate_tokens(request.prompt),
-                    reply=request.prompt.output_tokens,
+                    tokens=estimate_tokens(request.content),
+                    reply=request.content.output_tokens,
                     deadline=request.deadline,
                     most=self._most,
                 )
@@ -309,21 +309,21 @@ class OpenAIJudge(TextJudge):
         stated = [limit for limit in limits if isinstance(limit, int)]
         return max(stated) if stated else self.max_output_tokens or self.window_tokens
 
-    def request_body(self, prompt: Prompt) -> Body:
+    def request_body(self, content: PromptContent) -> Body:
         """Make the body of the chat call for a prompt, as it would be sent now.
 
         Args:
-            prompt: The prompt.
+            content: The prompt's content.
 
         Returns:
             The body.
         """
-        return self._body(Request(prompt), self.dialect, False)
+        return self._body(Request(content), self.dialect, False)
 
     def _body(self, request: Request, dialect: Dialect, double: bool) -> Body:
-        prompt = request.prompt
+        content = request.content
         messages = self.messages(request, show_schema=dialect.show_schema)
-        vote = prompt.vote
+        vote = content.vote
         body: Body = {
             "model": self.model,
             "messages": self._shown(request, messages, dialect.show_schema),
@@ -332,23 +332,25 @@ class OpenAIJudge(TextJudge):
         if self.seed is not None:
             body["seed"] = self.seed + vote
         if dialect.budget is not None:
-            body[dialect.budget] = self._budget(prompt, messages, dialect, double)
+            body[dialect.budget] = self._budget(content, messages, dialect, double)
         if dialect.structured == "json_schema":
-            named = {"name": "reply", "strict": True, "schema": prompt.schema}
+            named = {"name": "reply", "strict": True, "schema": content.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         elif dialect.structured == "json_object":
             body["response_format"] = {"type": "json_object"}
-        if self._logprobs and dialect.logprobs is not False and has_labels(prompt.schema):
+        if self._logprobs and dialect.logprobs is not False and has_labels(content.schema):
             body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
         for name in dialect.dropped:
             body.pop(name, None)
         return body
 
-    def _budget(self, prompt: Prompt, messages: Sequence[Mapping[str, str]], dialect: Dialect, double: bool) -> int:
+    def _budget(
+        self, content: PromptContent, messages: Sequence[Mapping[str, str]], dialect: Dialect, double: bool
+    ) -> int:
         """The output limit: three times what is expected and 500 more, within what model and window allow."""
-        wanted = (3 * prompt.output_tokens + 500) * dialect.generosity * (2 if double else 1)
-        read = sum(tokens_in(message["content"]) for message in messages) + tokens_in(schema_text(prompt.schema))
-        read += picture_tokens(prompt.material)
+        wanted = (3 * content.output_tokens + 500) * dialect.generosity * (2 if double else 1)
+        read = sum(tokens_in(message["content"]) for message in messages) + tokens_in(schema_text(content.schema))
+        read += picture_tokens(content.material)
         limits = [self.window_tokens - read, self.max_output_tokens, dialect.cap]
         return max(16, min([wanted, *(limit for limit in limits if limit is not None)]))
 
@@ -382,10 +384,10 @@ def _address_of(client: Any) -> Address:
     return Address.of(str(client.base_url), key if isinstance(key, str) and key else "none", {})
 
 
-def estimate_tokens(prompt: Prompt) -> int:
+def estimate_tokens(content: PromptContent) -> int:
     """An estimate of what a call takes, for the throttle."""
-    texts = (fences.SYSTEM, prompt.task, *(section.text for section in prompt.material))
-    return sum(map(tokens_in, texts)) + picture_tokens(prompt.material) + prompt.output_tokens
+    texts = (fences.SYSTEM, content.task, *(section.text for section in content.material))
+    return sum(map(tokens_in, texts)) + picture_tokens(content.material) + content.output_tokens
 
 
 #: What endpoints say to a message with a picture that they do not take.

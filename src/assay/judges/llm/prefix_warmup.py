@@ -9,8 +9,8 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from assay.inquiries.base import Prompt
 from assay.judges.prompt_rendering import SYSTEM, tokens_in
+from assay.prompts.base import PromptContent
 
 #: Tokens of a beginning, at least, that endpoints keep.
 WORTH_KEEPING = 1024
@@ -27,9 +27,9 @@ class Prefixes:
         self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _PrefixState] = weakref.WeakKeyDictionary()
 
     @asynccontextmanager
-    async def turn(self, prompt: Prompt) -> AsyncIterator[None]:
+    async def turn(self, content: PromptContent) -> AsyncIterator[None]:
         """Within, this prompt is sent. The first of its beginning enters at once, others when that is answered."""
-        beginning = _beginning(prompt)
+        beginning = _beginning(content)
         if beginning is None:
             yield
             return
@@ -67,11 +67,11 @@ class _PrefixState:
             self._answered.popitem(last=False)
 
 
-def _beginning(prompt: Prompt) -> bytes | None:
+def _beginning(content: PromptContent) -> bytes | None:
     """What stands for the part of a prompt that others share; None where it is too short to matter."""
-    shared = prompt.material[: prompt.shared]
+    shared = content.material[: content.shared]
     tokens = tokens_in(SYSTEM) + sum(tokens_in(section.text) for section in shared)
     if not shared or tokens < WORTH_KEEPING:
         return None
-    texts = "\x00".join([repr(prompt.schema), *(section.text for section in shared)])
+    texts = "\x00".join([repr(content.schema), *(section.text for section in shared)])
     return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).digest()

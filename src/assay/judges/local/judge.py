@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay._util.threads import BackgroundWorker
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Claims, Inquiry, Support, SupportCells
 from assay.judges.base import BaseJudge
 from assay.judges.claim_rules import sentence_claims
 from assay.judges.local.labels import Labels
 from assay.judges.local.model import DiskModel, DiskReading
 from assay.judges.pairwise_support import support_judgements
 from assay.judges.protocol import Answer
+from assay.prompts import Claims, JudgePrompt, Support, SupportCells
 from assay.records import Verdict, fingerprint
 from assay.text.languages import code_of
 
 if TYPE_CHECKING:
-    from assay.judges.guidance import GuidanceSpec
+    from assay.judges.instructions import InstructionsSpec
 
-INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, SupportCells)
+PROMPTS: tuple[type[JudgePrompt[Any]], ...] = (Claims, Support, SupportCells)
 
 #: Raise it when this folder reads texts differently: stored judgements are then asked for anew.
 RULES = 3
@@ -71,9 +71,9 @@ class LocalJudge(BaseJudge):
         )
         self._languages = None if languages is None else tuple(map(code_of, languages))
 
-    def with_guidance(self, guidance: GuidanceSpec) -> Self:
+    def with_instructions(self, instructions: InstructionsSpec) -> Self:
         """Raises InputError: such models read no instructions."""
-        raise InputError("guidance: a model on disk reads no instructions; name a judge that does, 'openai:MODEL'")
+        raise InputError("instructions: a model on disk reads no instructions; name a judge that does, 'openai:MODEL'")
 
     @property
     def fingerprint(self) -> str:
@@ -88,9 +88,9 @@ class LocalJudge(BaseJudge):
             return "contradicted" in said
         return any("contradict" in str(name).lower() for name in dict(names or {}).values())
 
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if inquiry not in INQUIRIES:
-            return JudgeFailure(Cause.JUDGE_CANNOT, f"a judge on disk cannot answer {inquiry.name}; {_WAY_OUT}")
+    def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
+        if prompt not in PROMPTS:
+            return JudgeFailure(Cause.JUDGE_CANNOT, f"a judge on disk cannot answer {prompt.name}; {_WAY_OUT}")
         if self._languages is not None and code_of(language) not in self._languages:
             known = ", ".join(self._languages)
             message = f"this judge is said to read {known}, not {language!r}; LocalJudge(..., languages=None) reads all"
@@ -100,27 +100,27 @@ class LocalJudge(BaseJudge):
     async def prepare(self) -> None:
         await asyncio.get_running_loop().run_in_executor(_WORKER, self.model.open)
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        return await asyncio.get_running_loop().run_in_executor(_WORKER, self._answer_all, tuple(inquiries))
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
+        return await asyncio.get_running_loop().run_in_executor(_WORKER, self._answer_all, tuple(prompts))
 
-    def _answer_all(self, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
-        return [self._one(inquiry) for inquiry in inquiries]
+    def _answer_all(self, prompts: Sequence[JudgePrompt[Any]]) -> list[Answer]:
+        return [self._one(prompt) for prompt in prompts]
 
-    def _one(self, inquiry: Inquiry[Any]) -> Answer:
-        if isinstance(inquiry, Claims):
-            return Answer(judgement=sentence_claims(inquiry.text, inquiry.language, inquiry.question))
-        if not isinstance(inquiry, Support):
-            return Answer(failure=self.cannot(type(inquiry)))
+    def _one(self, prompt: JudgePrompt[Any]) -> Answer:
+        if isinstance(prompt, Claims):
+            return Answer(judgement=sentence_claims(prompt.text, prompt.language, prompt.question))
+        if not isinstance(prompt, Support):
+            return Answer(failure=self.cannot(type(prompt)))
         try:
-            return Answer(judgement=self._support(inquiry))
+            return Answer(judgement=self._support(prompt))
         except JudgeFailure as failure:
             return Answer(failure=failure)
 
-    def _support(self, inquiry: Support) -> tuple[Verdict, ...]:
+    def _support(self, prompt: Support) -> tuple[Verdict, ...]:
         def read(pairs: Sequence[tuple[str, str]]) -> list[DiskReading]:
-            return [self.model.read(text, claim, inquiry.question) for text, claim in pairs]
+            return [self.model.read(text, claim, prompt.question) for text, claim in pairs]
 
-        return support_judgements({0: inquiry}, read, _reason)[0]
+        return support_judgements({0: prompt}, read, _reason)[0]
 
 
 def _reason(reading: DiskReading, unsupported: str) -> str | None:

@@ -15,7 +15,7 @@ from assay._util.call_repr import call_repr, labels
 from assay._util.forks import renewed
 from assay.errors import Cause, InputError
 from assay.judges.base import JudgeSpec, check_immediate
-from assay.judges.named import resolve_judge
+from assay.judges.resolve import resolve_judge
 from assay.live.guards.arguments import check_functions, check_outcomes, otherwise, seconds
 from assay.live.guards.decision import GuardBlocked, GuardCounts, GuardDecision, GuardHealth
 from assay.live.guards.thread import END_GRACE, GuardJob, GuardThread

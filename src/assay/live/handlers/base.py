@@ -15,8 +15,8 @@ from uuid import UUID
 from assay._util.call_repr import call_repr
 from assay.capture.rules import CaptureRules
 from assay.errors import InputError
-from assay.live.disabled import DisabledIntake
-from assay.live.handlers.captured import CaptureOnly, Remembered
+from assay.live.disabled_intake import DisabledIntake
+from assay.live.handlers.exchanges import CaptureOnly, Remembered
 from assay.live.intake import open_intake, switched_off
 from assay.live.protocol import Intake, LiveOptions
 from assay.records import Sample, ScoredSample

@@ -14,7 +14,7 @@ from assay.capture.history import trim_history
 from assay.capture.missing_answer import log_missing_answer
 from assay.capture.rules import CaptureRules
 from assay.capture.tree import Trace
-from assay.live.handlers.captured import Captured, Remembered
+from assay.live.handlers.exchanges import Captured, Remembered
 from assay.live.protocol import Intake
 from assay.records import Sample
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
-from assay.metrics.bedrock.cited import cited_parts
+from assay.metrics.bedrock.citations import cited_parts
 from assay.metrics.bedrock.faithfulness import Faithfulness
 from assay.metrics.bedrock.scales import RatedMetric, entry
 from assay.records import Sample, Score

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Classification
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
-from assay.metrics.bedrock.cited import Cited, cited_parts
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.bedrock.citations import Cited, cited_parts
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Classification
 from assay.records import Sample, Score, Verdict
 
 WHAT = "cited passages"
@@ -45,11 +45,11 @@ class CitationPrecision(SystemMetric):
         parts = cited_parts(sample)
         if not parts:
             return self.skip(Cause.NOT_APPLICABLE, "the answer cites nothing")
-        inquiries = [_asked(sample, part) for part in parts]
-        found = iter(await ask(judge, *(inquiry for inquiry in inquiries if inquiry is not None)))
+        prompts = [_asked(sample, part) for part in parts]
+        found = iter(await ask(judge, *(prompt for prompt in prompts if prompt is not None)))
         verdicts: list[Verdict] = []
-        for part, inquiry in zip(parts, inquiries, strict=True):
-            read = iter(next(found) if inquiry is not None else ())
+        for part, prompt in zip(parts, prompts, strict=True):
+            read = iter(next(found) if prompt is not None else ())
             verdicts += [
                 Verdict(label="no", reason=f"there is no {title}") if text is None else next(read)
                 for title, text in part.passages

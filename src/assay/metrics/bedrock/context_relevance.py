@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from assay.inquiries import Classification
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
 from assay.metrics.bedrock.scales import normalised
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Classification
 from assay.records import Sample, Score, Verdict
 
 WHAT = "relevance of passages"

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.errors import InputError
-from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.bedrock.scales import normalised
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Rating
 from assay.records import Sample, Score, Verdict
 
 #: A placeholder of Bedrock's instructions -> the field, and what the judge is told it is.

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Question
 from assay.records import Sample, Score
 
 ASKED = "Does the ANSWER keep to every instruction that the QUESTION gives, whether or not what it says is true?"

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Inquiry, Question, Rating
 from assay.judges.protocol import Judge
 from assay.metrics.bedrock.scales import STANDARD, RatedMetric, entry
+from assay.prompts import JudgePrompt, Question, Rating
 from assay.records import Sample, Score
 
 #: The scales with a label for an answer that draws no conclusion.
@@ -44,7 +44,7 @@ class LogicalCoherence(RatedMetric):
     }
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the scale
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]  # depends on the scale
         return (Question,) if self.scale in MAY_NOT_APPLY else (Rating,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import majority, material_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Criterion
 from assay.records import Direction, Sample, Score
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries.listing import Extraction
-from assay.inquiries.rating import Rating
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.scales import Material, rate
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.conversation import conversation, transcript_section
+from assay.prompts.extraction import Extraction
+from assay.prompts.rating import Rating
 from assay.records import Sample, Score
 
 PLAN = "The steps that the agent in the CONVERSATION says it plans to take, before or while it works."

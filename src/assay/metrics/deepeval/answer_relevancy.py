@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Classification
 from assay.judges.protocol import Judge
-from assay.metrics.deepeval.graded import DeepEvalMetric, share_counted
-from assay.metrics.shared_inquiries import claims_of, texts_not_judged
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric, share_counted
+from assay.metrics.shared_prompts import claims_of, texts_not_judged
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Claims, Classification
 from assay.records import Sample, Score
 
 CHOICES = (

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Extraction, Question
 from assay.judges.protocol import Judge
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.deepeval.g_eval import check_criteria, steps_for, titles
-from assay.metrics.deepeval.graded import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps, given
+from assay.prompts import Extraction, Question
 from assay.records import Sample, Score
 
 #: What the row's own answer is called among the contestants.

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries.sorting import Classification
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.shares import share
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.conversation import call_text, called_tools
+from assay.prompts.classification import Classification
 from assay.records import Sample, Score
 
 QUESTION = "Are the arguments of this tool call right for what the QUESTION asks: complete, and with the right values?"
@@ -35,8 +35,8 @@ class ArgumentCorrectness(SystemMetric):
         if not called:
             return self.skip(Cause.NOT_APPLICABLE, "no tool was called")
         material = (("QUESTION", sample.question or ""),)
-        inquiry = Classification("arguments", QUESTION, called, CHOICES, material, 0, sample.spoken)
-        verdicts = await judge.find(inquiry)
+        prompt = Classification("arguments", QUESTION, called, CHOICES, material, 0, sample.spoken)
+        verdicts = await judge.find(prompt)
         return self.scored(share(verdicts, "correct"), verdicts={"calls/question": verdicts}, texts={"calls": called})
 
 

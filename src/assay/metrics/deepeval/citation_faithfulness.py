@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
 from assay.metrics._citation_accuracy import CitationAccuracy
-from assay.metrics.deepeval.graded import DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Claims, Support
 from assay.records import Sample, Score
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.classifier_labels import KINDS, Kind
-from assay.metrics.deepeval.graded import DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps, given
+from assay.prompts import Question
 from assay.records import Sample, Score, Verdict
 
 #: The label of an answer that no other fits, where `allow_none` is set.

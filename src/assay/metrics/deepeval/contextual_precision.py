@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Usefulness
 from assay.judges.protocol import Judge
 from assay.metrics._context_precision import average_precision, share_useful
-from assay.metrics.deepeval.graded import DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Usefulness
 from assay.records import Sample, Score
 
 
@@ -30,10 +30,10 @@ class ContextualPrecision(DeepEvalMetric):
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiry = Usefulness(
+        prompt = Usefulness(
             sample.question or "", sample.passages, sample.reference, sample.spoken, sample.earlier_question
         )
-        verdicts = await judge.find(inquiry)
+        verdicts = await judge.find(prompt)
         return self.graded(
             average_precision([verdict.label == "useful" for verdict in verdicts]),
             verdicts={"question+reference/contexts": verdicts},

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
-from assay.metrics.deepeval.graded import DeepEvalMetric, share_counted
-from assay.metrics.shared_inquiries import expected_share, reference_against_contexts
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric, share_counted
+from assay.metrics.shared_prompts import expected_share, reference_against_contexts
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Claims, Support
 from assay.records import Sample, Score
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import UsefulSentences
 from assay.judges.protocol import Judge
 from assay.metrics._context_precision import share_useful
-from assay.metrics.deepeval.graded import DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import UsefulSentences
 from assay.records import Sample, Score
 
 
@@ -29,12 +29,12 @@ class ContextualRelevancy(DeepEvalMetric):
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiry = UsefulSentences.of(sample.question or "", sample.passages, sample.spoken, sample.earlier_question)
-        verdicts = await judge.find(inquiry)
+        prompt = UsefulSentences.of(sample.question or "", sample.passages, sample.spoken, sample.earlier_question)
+        verdicts = await judge.find(prompt)
         return self.graded(
             share_useful(verdicts),
             verdicts={"question/sentences": verdicts},
-            texts={"sentences": tuple(sentence.text for sentence in inquiry.sentences)},
+            texts={"sentences": tuple(sentence.text for sentence in prompt.sentences)},
         )
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.g_eval import ByCriteria, by_steps, level_of, levels_of
 from assay.metrics.deepeval.turn_fields import CASE_FIELDS, TURN_FIELDS, case_sections, turn_sections
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Rating
 from assay.records import Sample, Score
 
 TOP = 10

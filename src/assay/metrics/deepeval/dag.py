@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Criterion, Extraction, Question
 from assay.judges.protocol import Judge
-from assay.metrics.deepeval.graded import DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.deepeval.graph import Graph, Node, graph_of
 from assay.metrics.deepeval.turn_fields import Sections, turn_sections
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.systems.conversation import conversation
+from assay.prompts import Criterion, Extraction, Question
 from assay.records import Sample, Score, Verdict
 
 

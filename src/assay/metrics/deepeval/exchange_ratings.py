@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries.rating import Rating
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.scales import Material, rate
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.conversation import conversation, exchanges, tools_section, transcript_section
 from assay.metrics.tool_calls import calls
+from assay.prompts.rating import Rating
 from assay.records import Message, Sample, Score
 
 TOOLS = (

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Classification
 from assay.judges.protocol import Judge
-from assay.metrics.deepeval.graded import DeepEvalMetric, share_counted
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric, share_counted
 from assay.metrics.deepeval.turn_fields import TURN_FIELDS, Sections, case_sections, turn_sections
 from assay.metrics.systems.base import Entry, Steps, given
+from assay.prompts import Classification
 from assay.records import Sample, Score
 
 CHOICES = (

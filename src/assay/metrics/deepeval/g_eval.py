@@ -17,10 +17,10 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Extraction, Inquiry, Rating, RatingResult
 from assay.judges.protocol import Judge
-from assay.metrics.deepeval.graded import SHOWN, DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import SHOWN, DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Extraction, JudgePrompt, Rating, RatingResult
 from assay.records import Sample, Score
 
 #: Lowest and highest level of a band, and what it means.
@@ -136,7 +136,7 @@ class ByCriteria(DeepEvalMetric):
         return f"{name}@original" if self.original else name
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # steps that are given are not written
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]  # steps that are given are not written
         return (Rating,) if self.evaluation_steps is not None else (Extraction, Rating)
 
     async def steps(self, sample: Sample, judge: Judge) -> tuple[tuple[str, ...], str]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from assay.errors import InputError
-from assay.metrics.deepeval.graded import SHOWN
+from assay.metrics.deepeval.deepeval_metric import SHOWN
 from assay.metrics.deepeval.turn_fields import TURN_FIELDS
 
 Kind = Literal["task", "binary", "choice"]

@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Criterion, MultipleChoice, Rating
 from assay.judges.protocol import Judge
-from assay.metrics.deepeval.graded import SHOWN, DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import SHOWN, DeepEvalMetric
 from assay.metrics.deepeval.turn_fields import CASE_FIELDS, TURN_FIELDS, Sections, case_sections, turn_sections
-from assay.metrics.shared_inquiries import gather
+from assay.metrics.shared_prompts import gather
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Criterion, MultipleChoice, Rating
 from assay.records import Sample, Score, Verdict
 
 #: The probability at which the options of a choice that mean so take the question out.

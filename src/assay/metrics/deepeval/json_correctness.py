@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from assay.errors import Cause, InputError
 from assay.judges.protocol import Judge
-from assay.metrics.deepeval.graded import DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.systems.schemas import json_schema_errors
 from assay.records import Sample, Score

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from assay.errors import Cause, InputError
 from assay.judges.protocol import Judge
-from assay.metrics.deepeval.graded import DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.systems.patterns import compiled, matches
 from assay.records import Sample, Score

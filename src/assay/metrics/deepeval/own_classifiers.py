@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.classifier_labels import KINDS
 from assay.metrics.deepeval.classifiers import compared, goes_by, with_none
-from assay.metrics.deepeval.graded import DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.deepeval.turn_fields import TURN_FIELDS, Sections, case_sections, turn_sections
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Question
 from assay.records import Sample, Score
 
 READ_AS = "In the CONVERSATION the QUESTION is what the user says, and the ANSWER what the assistant says, all along."

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Classification
 from assay.judges.protocol import Judge
-from assay.metrics.deepeval.graded import DeepEvalMetric, share_counted
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric, share_counted
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Classification
 from assay.records import Sample, Score
 
 CHOICES = (("followed", "all of it is followed"), ("not_followed", "some of it is not"))

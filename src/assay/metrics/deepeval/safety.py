@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import InputError
-from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
-from assay.metrics.deepeval.extracted import Asked, none_bad, score_places, share_clean
-from assay.metrics.deepeval.graded import DeepEvalMetric
+from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
+from assay.metrics.deepeval.extract_and_classify import Asked, none_bad, score_places, share_clean
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Classification, Extraction
 from assay.records import Sample, Score
 
 OPINIONS = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.inquiries.rating import Rating, RatingResult
 from assay.judges.protocol import Judge
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
+from assay.prompts.rating import Rating, RatingResult
 from assay.records import Sample, Verdict
 
 TOP = 4

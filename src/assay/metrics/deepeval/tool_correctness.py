@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from assay.errors import InputError, JudgeFailure
-from assay.inquiries.rating import Rating
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.scales import rate
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.conversation import call_text, called_tools, tool_calls, tools_section
+from assay.prompts.rating import Rating
 from assay.records import Sample, Score, ToolCall
 
 Compared = Literal["input_parameters", "output"]

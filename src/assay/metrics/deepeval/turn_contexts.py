@@ -19,14 +19,14 @@ from itertools import chain
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support, Usefulness, UsefulSentences
 from assay.judges.protocol import Judge
 from assay.metrics._context_precision import average_precision, share_useful
 from assay.metrics._faithfulness import share_supported
 from assay.metrics.deepeval.shares import share
-from assay.metrics.shared_inquiries import ask, claims_of, gather, support
+from assay.metrics.shared_prompts import ask, claims_of, gather, support
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
 from assay.metrics.systems.conversation import Exchange, conversation, exchanges_of, windows
+from assay.prompts import Claims, Support, Usefulness, UsefulSentences
 from assay.records import Context, Sample, Score, Verdict
 
 Found = tuple[float | None, tuple[Verdict, ...]]
@@ -104,8 +104,8 @@ class TurnContextualPrecision(_OverWindows):
     async def window(self, sample: Sample, window: Sequence[Exchange], judge: Judge) -> Found:
         if not sample.passages:
             return None, ()
-        inquiry = Usefulness(sample.question or "", sample.passages, sample.reference, sample.spoken)
-        verdicts = await judge.find(inquiry)
+        prompt = Usefulness(sample.question or "", sample.passages, sample.reference, sample.spoken)
+        verdicts = await judge.find(prompt)
         return average_precision([verdict.label == "useful" for verdict in verdicts]), verdicts
 
 
@@ -133,10 +133,10 @@ class TurnContextualRelevancy(_OverWindows):
     asks: ClassVar = (UsefulSentences,)
 
     async def window(self, sample: Sample, window: Sequence[Exchange], judge: Judge) -> Found:
-        inquiry = UsefulSentences.of(sample.question or "", sample.passages, sample.spoken)
-        if not inquiry.sentences:
+        prompt = UsefulSentences.of(sample.question or "", sample.passages, sample.spoken)
+        if not prompt.sentences:
             return None, ()
-        verdicts = await judge.find(inquiry)
+        verdicts = await judge.find(prompt)
         return share_useful(verdicts), verdicts
 
 

@@ -16,14 +16,14 @@ from itertools import chain
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Criterion
-from assay.inquiries.listing import Extraction
-from assay.inquiries.sorting import Classification
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.shares import share
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least, given
 from assay.metrics.systems.conversation import conversation, exchanges, transcript, transcript_section, windows
+from assay.prompts import Criterion
+from assay.prompts.classification import Classification
+from assay.prompts.extraction import Extraction
 from assay.records import Sample, Score, Verdict
 
 RELEVANT = "Is the last thing that the ASSISTANT says in the CONVERSATION relevant to what the user said before?"

@@ -15,11 +15,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 from assay.errors import InputError
-from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import ASPECTS, Field, majority, material_of
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Criterion
 from assay.records import Direction, Sample, Score
 
 #: What is asked for each criterion that LangChain names. Its relevance is about quotes, not about the question.

@@ -4,7 +4,7 @@ Of vectors of length 1, lower is better, 0 for equal texts:
 
     cosine     1 - cosine, in 0 to 2 (default)
     euclidean  the root of 2 - 2 cosine, in 0 to 2
-    manhattan, chebyshev, hamming   by coordinates: see `inquiries.similarity.Distance`
+    manhattan, chebyshev, hamming   by coordinates: see `prompts.similarity.Distance`
 
 LangChain takes vectors as its model gives them; those of OpenAI's models, its default, have length 1. The two that
 follow from the cosine share it with all other metrics. `pairwise_embedding_distance` compares with
@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
-from assay.inquiries import Distance, Inquiry, Similarity
-from assay.inquiries.similarity import Apart
 from assay.judges.protocol import Judge
-from assay.metrics.shared_inquiries import cosines
+from assay.metrics.shared_prompts import cosines
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
+from assay.prompts import Distance, JudgePrompt, Similarity
+from assay.prompts.similarity import Apart
 from assay.records import Direction, Sample, Score
 
 OfCosine = Literal["cosine", "euclidean"]
@@ -55,7 +55,7 @@ class EmbeddingDistance(SystemMetric):
         return "langchain:" + self.kind.format("" if self.distance_metric is None else f"{self.distance_metric}_")
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the measure
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]  # depends on the measure
         return (Distance,) if self.distance_metric in get_args(Apart) else (Similarity,)
 
     @property

@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.langchain.criteria import chosen_criteria, listed
 from assay.metrics.langchain.score_string import DEFAULTS
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
+from assay.prompts import Question
 from assay.records import Sample, Score
 
 VALUES: Mapping[str, float] = {"first": 1.0, "second": 0.0, "neither": 0.5}

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import InputError
-from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.langchain.criteria import FAULTS, chosen_criteria, listed
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Rating
 from assay.records import Direction, Sample, Score
 
 #: By what is rated and compared where nothing is named.

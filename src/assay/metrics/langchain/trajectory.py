@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import call_text
 from assay.metrics.tool_calls import calls
+from assay.prompts import Rating
 from assay.records import Sample, Score
 
 ASKED = (

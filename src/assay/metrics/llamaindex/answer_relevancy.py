@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Checklist
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Checklist
 from assay.records import Sample, Score, Verdict
 
 ASKED = (

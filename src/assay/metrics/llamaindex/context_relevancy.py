@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.input_rules import TAKES_BLANK_PASSAGES
+from assay.prompts import Rating
 from assay.records import Sample, Score
 
 LEVELS = ((0, "no"), (1, "in part"), (2, "yes"))

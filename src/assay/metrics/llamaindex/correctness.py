@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import InputError
-from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Rating
 from assay.records import Sample, Score
 
 ASKED = (

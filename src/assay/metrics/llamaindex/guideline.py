@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import InputError
-from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import majority, material_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Criterion
 from assay.records import Sample, Score
 
 ASKED = "Does the ANSWER, as a reply to the QUESTION, keep to all of the GUIDELINES?"

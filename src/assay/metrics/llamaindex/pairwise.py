@@ -18,10 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Question
 from assay.judges.protocol import Judge
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
+from assay.prompts import Question
 from assay.records import Sample, Score
 
 ASKED = (

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from assay.errors import InputError
-from assay.inquiries import Similarity
 from assay.judges.protocol import Judge
-from assay.metrics.shared_inquiries import cosines, same_text
+from assay.metrics.shared_prompts import cosines, same_text
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Similarity
 from assay.records import Sample, Score
 
 Mode = Literal["cosine", "dot_product", "euclidean"]

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from assay._util.install_hints import install_extra
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
-from assay.inquiries import Inquiry
 from assay.judges.protocol import Around, Judge, sees
 from assay.metrics.systems.base import SystemMetric
+from assay.prompts import JudgePrompt
 from assay.records import Context, Evidence, Sample, Score, ScoreError, Span, Verdict
 from assay.records.images import Image, load
 from assay.text.images import blanked, images_in
@@ -177,21 +177,21 @@ class ImageJudge(Around):
         """The indexes of the passages that are shown."""
         return frozenset(n for n in range(len(self.passages)) if f"PASSAGE P{n + 1}" in self.images)
 
-    async def find(self, inquiry: Inquiry[F]) -> F:
-        return await self.judge.find(self._with_images(inquiry))
+    async def find(self, prompt: JudgePrompt[F]) -> F:
+        return await self.judge.find(self._with_images(prompt))
 
-    def _with_images(self, inquiry: Inquiry[F]) -> Inquiry[F]:
-        prompt = inquiry.asked
-        if prompt is None:
-            return inquiry
+    def _with_images(self, prompt: JudgePrompt[F]) -> JudgePrompt[F]:
+        content = prompt.full_content
+        if content is None:
+            return prompt
         texts = {f"PASSAGE P{n}": text for n, text in enumerate(self.passages, 1)}
-        own = {title for title, _ in inquiry.images}
+        own = {title for title, _ in prompt.images}
         images = tuple(
             (section.title, self.images[section.title])
-            for section in prompt.material
+            for section in content.material
             if section.title in self.images.keys() - own and texts.get(section.title, section.text) == section.text
         )
-        return replace(inquiry, images=(*images, *inquiry.images)) if images else inquiry
+        return replace(prompt, images=(*images, *prompt.images)) if images else prompt
 
 
 def with_places(score: Score, view: View) -> Score:
@@ -224,7 +224,7 @@ def _boxed(quote: Evidence, view: View) -> Evidence:
 async def sections(
     named: Sequence[tuple[str, str, str]], metric: MultiModalMetric, judge: Judge
 ) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, Image], ...]]:
-    """Pictures as material and images of an inquiry: from (title, source, where it is in words)."""
+    """Pictures as material and images of a prompt: from (title, source, where it is in words)."""
     material, images = [], []
     for title, source, where in named:
         picture = await loaded(source, where, metric.urls)

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support, Usefulness, UsefulSentences
 from assay.judges.protocol import Judge
 from assay.metrics._context_precision import average_precision, share_useful
 from assay.metrics._faithfulness import share_supported
 from assay.metrics.multimodal.base import PICTURE, ImageJudge, MultiModalMetric
-from assay.metrics.shared_inquiries import ask, expected_share, reference_against_contexts
+from assay.metrics.shared_prompts import ask, expected_share, reference_against_contexts
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.systems.input_rules import InputRules
+from assay.prompts import Claims, Support, Usefulness, UsefulSentences
 from assay.records import Sample, Score
 
 #: The original asks with an empty reference too.
@@ -81,20 +81,20 @@ class ContextualRelevancy(MultiModalMetric):
         shown = sorted(judge.pictured) if isinstance(judge, ImageJudge) else []
         # of a picture with a caption the sentences are none of the texts': it counts once
         texts = tuple("" if n in shown else passage for n, passage in enumerate(sample.passages))
-        inquiry = UsefulSentences.of(question, texts, sample.spoken, earlier)
+        prompt = UsefulSentences.of(question, texts, sample.spoken, earlier)
         useful = Usefulness(question, sample.passages, None, sample.spoken, earlier)
-        asked = [*([inquiry] if inquiry.sentences else []), *([useful] if shown else [])]
+        asked = [*([prompt] if prompt.sentences else []), *([useful] if shown else [])]
         if not asked:
             return self.skip(Cause.NO_CONTEXT, "the contexts have no sentence and no picture")
         found = await ask(judge, *asked)
-        sentences, passages = found[0] if inquiry.sentences else (), found[-1]
+        sentences, passages = found[0] if prompt.sentences else (), found[-1]
         pictures = tuple(replace(passages[n], passage=len(sentences) + k) for k, n in enumerate(shown))
         verdicts = (*sentences, *pictures)
         return self.scored(
             share_useful(verdicts),
             verdicts={"question/sentences": verdicts},
             parts={"sentences": float(len(sentences)), "pictures": float(len(pictures))},
-            texts={"sentences": (*(sentence.text for sentence in inquiry.sentences), *(PICTURE for _ in pictures))},
+            texts={"sentences": (*(sentence.text for sentence in prompt.sentences), *(PICTURE for _ in pictures))},
         )
 
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
 from assay.metrics._faithfulness import share_supported
 from assay.metrics.multimodal.base import MultiModalMetric
-from assay.metrics.shared_inquiries import answer_against_conversation, expected_share
+from assay.metrics.shared_prompts import answer_against_conversation, expected_share
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.systems.input_rules import TAKES_NO_PASSAGES
+from assay.prompts import Claims, Support
 from assay.records import Sample, Score, Verdict
 
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries.rating import Rating, RatingResult
 from assay.judges.protocol import Judge
 from assay.metrics.multimodal.base import MultiModalMetric, sections
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, at_least
+from assay.prompts.rating import Rating, RatingResult
 from assay.records import Sample, Score, Verdict
 from assay.text.images import around, images_in
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Classification, Criterion
 from assay.judges.protocol import Judge
 from assay.metrics.multimodal.base import MultiModalMetric, sections
-from assay.metrics.shared_inquiries import ask, claims_of, texts_not_judged
+from assay.metrics.shared_prompts import ask, claims_of, texts_not_judged
 from assay.metrics.systems.base import Entry, Steps
+from assay.prompts import Claims, Classification, Criterion
 from assay.records import Sample, Score, Verdict
 from assay.text.images import blanked, images_in
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.multimodal.base import MultiModalMetric
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.systems.input_rules import TAKES_BLANK_PASSAGES, TAKES_NO_PASSAGES
+from assay.prompts import Criterion
 from assay.records import Sample, Score
 
 FAITHFUL = "Does everything that the ANSWER says follow from the passages, texts and pictures, without other knowledge?"

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import majority
 from assay.metrics.base import Metric
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
+from assay.prompts import Criterion
 from assay.records import Sample, Score
 
 KEY, REFERENCE = "graph_trajectory", "reference_graph_trajectory"

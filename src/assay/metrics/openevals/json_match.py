@@ -22,13 +22,13 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Criterion, Inquiry
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import majority
 from assay.metrics.openevals.records import ListMode, Pair, pairs
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
+from assay.prompts import Criterion, JudgePrompt
 from assay.records import Sample, Score, Verdict
 
 Aggregator = Literal["average", "all"]
@@ -80,7 +80,7 @@ class JsonMatch(SystemMetric):
         return "openevals:json_match" + ("" if self.aggregator is None else f"_{self.aggregator}")
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # a judge for rubrics alone
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]  # a judge for rubrics alone
         return (Criterion,) if self.rubric else ()
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

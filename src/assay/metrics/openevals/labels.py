@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import messages_of, transcript_section
+from assay.prompts import Question
 from assay.records import Sample, Score
 from assay.text.languages import code_of, language_of
 
@@ -42,8 +42,8 @@ INTENTS = {
     "Account & Billing": "signing in, a profile, payments, money back",
     "Order Management": "making, changing, cancelling or following an order",
     "Technical Support": "something of the product that is broken or fails",
-    "Product Inquiry": "what the product is, has or does",
-    "Policy Inquiry": "rules on sending, sending back, guarantees and terms",
+    "Product JudgePrompt": "what the product is, has or does",
+    "Policy JudgePrompt": "rules on sending, sending back, guarantees and terms",
     "Status Check": "how far an order, a ticket or a request has come",
     "Complaint & Feedback": "being displeased, or proposing something",
     "Escalation": "to be passed on to a person",

@@ -17,14 +17,14 @@ from functools import partial
 from typing import Any, get_args
 
 from assay.errors import InputError
-from assay.inquiries import Criterion, Inquiry, Question, Rating
-from assay.inquiries.rating import RatingResult
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import Field, majority, material_of
 from assay.metrics.openevals.rubrics import CONVERSATION, CRITERIA, PLAN, REFERENCE_WAY, RUBRICS, WAY, Rubric
 from assay.metrics.openevals.trajectories import KEY, reference_trajectory, trajectory
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import conversation, transcript, transcript_section
+from assay.prompts import Criterion, JudgePrompt, Question, Rating
+from assay.prompts.rating import RatingResult
 from assay.records import Direction, Sample, Score
 
 #: What is shown -> the column that has it.
@@ -80,7 +80,7 @@ class LlmAsJudge(SystemMetric):
         return tuple(column for shown, column in _COLUMNS.items() if shown in self.rubric.shows)
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # by the form of the answer
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]  # by the form of the answer
         return (Rating,) if self.continuous else (Question,) if self.choices else (Criterion,)
 
     @property

@@ -13,12 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from assay.inquiries import Similarity
 from assay.judges.protocol import Judge
-from assay.metrics.shared_inquiries import cosines
+from assay.metrics.shared_prompts import cosines
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
 from assay.metrics.systems.lexical import levenshtein
+from assay.prompts import Similarity
 from assay.records import Sample, Score
 
 Algorithm = Literal["cosine", "dot_product"]

@@ -19,10 +19,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.protocol import Judge
 from assay.metrics._answer_correctness import blend, counts, expected_counts, f_beta
-from assay.metrics.shared_inquiries import (
+from assay.metrics.shared_prompts import (
     Field,
     both_not_judged,
     claims_of,
@@ -32,6 +31,7 @@ from assay.metrics.shared_inquiries import (
     support,
 )
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Claims, JudgePrompt, Similarity, Support
 from assay.records import Claim, Sample, Score, ScoreError, Verdict
 
 Readings = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
@@ -58,7 +58,7 @@ class AnswerCorrectness(SystemMetric):
             raise InputError(f"AnswerCorrectness: beta must be a positive number, not {self.beta!r}")
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the weights
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]  # depends on the weights
         return (Claims, Support, Similarity) if self.weights[1] else (Claims, Support)
 
     def missing(self, sample: Sample) -> ScoreError | None:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Entities
 from assay.judges.protocol import Judge
 from assay.metrics._context_entity_recall import read_entities
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.input_rules import InputRules
+from assay.prompts import Entities
 from assay.records import Sample, Score
 
 GUARD = 1e-8

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Usefulness
 from assay.judges.protocol import Judge
 from assay.metrics._context_precision import average_precision, share_useful
 from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Usefulness
 from assay.records import Sample, Score
 
 GUARD = 1e-10
@@ -41,12 +41,12 @@ def guarded_average_precision(useful: Sequence[bool]) -> float:
     return total / (hits + GUARD)
 
 
-async def score_ranking(metric: SystemMetric, inquiry: Usefulness, reading: str, judge: Judge) -> Score:
+async def score_ranking(metric: SystemMetric, prompt: Usefulness, reading: str, judge: Judge) -> Score:
     """Score the order of the passages: ragas' formula with the profile "original", else the exact one.
 
     Args:
         metric: The metric, which has the profile.
-        inquiry: What a passage has to be useful for.
+        prompt: What a passage has to be useful for.
         reading: The name of its verdicts in the score.
         judge: The judge.
 
@@ -56,7 +56,7 @@ async def score_ranking(metric: SystemMetric, inquiry: Usefulness, reading: str,
     Raises:
         JudgeFailure: If the judge does not answer.
     """
-    verdicts = await judge.find(inquiry)
+    verdicts = await judge.find(prompt)
     useful = [verdict.label == "useful" for verdict in verdicts]
     value = guarded_average_precision(useful) if metric.original else average_precision(useful)
     return metric.scored(value, verdicts={reading: verdicts}, parts={"precision": share_useful(verdicts)})
@@ -73,8 +73,8 @@ class ContextPrecision(SystemMetric):
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiry = Usefulness(sample.question or "", sample.passages, sample.reference, sample.spoken)
-        return await score_ranking(self, inquiry, "question+reference/contexts", judge)
+        prompt = Usefulness(sample.question or "", sample.passages, sample.reference, sample.spoken)
+        return await score_ranking(self, prompt, "question+reference/contexts", judge)
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class ContextUtilization(SystemMetric):
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiry = Usefulness(sample.question or "", sample.passages, sample.answer, sample.spoken)
-        return await score_ranking(self, inquiry, "question+answer/contexts", judge)
+        prompt = Usefulness(sample.question or "", sample.passages, sample.answer, sample.spoken)
+        return await score_ranking(self, prompt, "question+answer/contexts", judge)
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ class ContextPrecision0022(SystemMetric):
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiry = Usefulness(sample.question or "", sample.passages, None, sample.spoken)
-        return await score_ranking(self, inquiry, "question/contexts", judge)
+        prompt = Usefulness(sample.question or "", sample.passages, None, sample.spoken)
+        return await score_ranking(self, prompt, "question/contexts", judge)
 
 
 ENTRIES = (

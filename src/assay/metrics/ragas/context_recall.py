@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Support
 from assay.judges.protocol import Judge
 from assay.metrics._faithfulness import share_supported
 from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
-from assay.metrics.shared_inquiries import expected_share, support
+from assay.metrics.shared_prompts import expected_share, support
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.input_rules import InputRules
+from assay.prompts import Support
 from assay.records import Claim, Sample, Score
 from assay.text import split_sentences
 

@@ -29,13 +29,13 @@ from itertools import combinations
 from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause
-from assay.inquiries import Extraction, Inquiry, Similarity
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.metrics.ragas.common import above_one
-from assay.metrics.shared_inquiries import ask, cosines, gather
+from assay.metrics.shared_prompts import ask, cosines, gather
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
 from assay.metrics.systems.input_rules import TAKES_NO_PASSAGES
+from assay.prompts import Extraction, JudgePrompt, Similarity
 from assay.records import Sample, Score
 from assay.text import split_sentences
 
@@ -86,7 +86,7 @@ class ContextRelevancy(SystemMetric):
         return "ragas:context_relevancy" + ("" if self.agreement == "bert_score" else f"_{self.agreement}")
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the agreement
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]  # depends on the agreement
         return (Extraction, Similarity) if self.agreement == "bert_score" and self.strictness > 1 else (Extraction,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

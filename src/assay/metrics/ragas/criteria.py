@@ -21,11 +21,11 @@ from functools import partial
 from typing import ClassVar, TypeVar, get_args
 
 from assay.errors import InputError
-from assay.inquiries import Criterion, Rating
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import ASPECTS, Field, material_of
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least, given
+from assay.prompts import Criterion, Rating
 from assay.records import Direction, Sample, Score
 
 T = TypeVar("T")

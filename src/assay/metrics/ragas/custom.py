@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Classification, Question, Rating
 from assay.judges.protocol import Judge
 from assay.metrics.systems.base import SystemMetric, given
+from assay.prompts import Classification, Question, Rating
 from assay.records import Sample, Score
 from assay.records.field_names import field_of
 

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
-from assay.metrics.shared_inquiries import gather
+from assay.metrics.shared_prompts import gather
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.input_rules import InputRules
+from assay.prompts import Rating
 from assay.records import Sample, Score, ScoreError
 
 Levels = tuple[tuple[int, str], ...]
@@ -63,8 +63,8 @@ class DoubleJudge(SystemMetric):
 
     async def _rating(self, question: str, sample: Sample, judge: Judge) -> int | ScoreError:
         try:
-            inquiry = Rating(question, self.levels, material_of(sample, self.shown), language=sample.spoken)
-            return (await judge.find(inquiry)).level
+            prompt = Rating(question, self.levels, material_of(sample, self.shown), language=sample.spoken)
+            return (await judge.find(prompt)).level
         except JudgeFailure as failure:
             return ScoreError(cause=failure.cause, message=failure.message, raw=failure.raw)
 

@@ -25,11 +25,11 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Claims, Extraction, Inquiry, Support
 from assay.judges.protocol import Judge
 from assay.metrics._answer_correctness import counts, expected_counts
-from assay.metrics.shared_inquiries import Field, ask, claims_of, gather, support
+from assay.metrics.shared_prompts import Field, ask, claims_of, gather, support
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Claims, Extraction, JudgePrompt, Support
 from assay.records import Claim, Sample, Score, Span
 
 Mode = Literal["precision", "recall", "f1"]
@@ -94,7 +94,7 @@ class FactualCorrectness(SystemMetric):
         return {self.atomicity, self.coverage} <= {None, "high"}
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the levels
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]  # depends on the levels
         return (Claims if self.shares_claims else Extraction, Support)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

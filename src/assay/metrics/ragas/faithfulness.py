@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
 from assay.metrics._faithfulness import share_supported
 from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
-from assay.metrics.shared_inquiries import answer_against_conversation, expected_share
+from assay.metrics.shared_prompts import answer_against_conversation, expected_share
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Claims, Support
 from assay.records import Sample, Score
 
 

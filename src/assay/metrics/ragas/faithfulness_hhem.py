@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
-from assay.metrics.shared_inquiries import answer_against_conversation, expected_share, probabilities
+from assay.metrics.shared_prompts import answer_against_conversation, expected_share, probabilities
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Claims, Support
 from assay.records import Sample, Score
 
 

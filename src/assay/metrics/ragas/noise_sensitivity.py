@@ -15,11 +15,11 @@ from functools import partial
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
 from assay.metrics._noise_sensitivity import Mode, read_noise, score_noise
 from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Claims, Support
 from assay.records import Direction, Sample, Score
 
 

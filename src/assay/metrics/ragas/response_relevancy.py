@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import BackQuestions, Similarity
 from assay.judges.protocol import Judge
-from assay.metrics.shared_inquiries import ask, cosines
+from assay.metrics.shared_prompts import ask, cosines
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
+from assay.prompts import BackQuestions, Similarity
 from assay.records import Sample, Score
 
 ZeroedBy = Literal["all", "any", "none"]

@@ -17,10 +17,10 @@ from functools import partial
 from typing import Any, ClassVar, get_args
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
+from assay.prompts import Rating
 from assay.records import Sample, Score, ScoreError
 
 Levels = tuple[tuple[int, str], ...]

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import InputError
-from assay.inquiries import Similarity
 from assay.judges.protocol import Judge
-from assay.metrics.shared_inquiries import cosines
+from assay.metrics.shared_prompts import cosines
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Similarity
 from assay.records import Sample, Score, ScoreError
 
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Checklist, KeyQuestions
 from assay.judges.protocol import Judge
 from assay.metrics._summarization_score import qa_score
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
+from assay.prompts import Checklist, KeyQuestions
 from assay.records import Sample, Score
 
 GUARD = 1e-10

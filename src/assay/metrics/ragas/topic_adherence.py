@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
 from assay.metrics.ragas.conversation import messages_of
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import transcript
+from assay.prompts import Classification, Extraction
 from assay.records import Sample, Score
 
 Mode = Literal["precision", "recall", "f1"]

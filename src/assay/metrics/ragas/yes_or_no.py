@@ -13,11 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
 from assay.metrics.ragas.conversation import messages_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.conversation import transcript
+from assay.prompts import Criterion
 from assay.records import Sample, Score, Verdict
 
 EQUIVALENT = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.metrics.ragchecker.tables import TableMetric, Tables, entailed, share
-from assay.metrics.shared_inquiries import expected_share
+from assay.metrics.shared_prompts import expected_share
 from assay.metrics.systems.base import Entry, Steps
 
 

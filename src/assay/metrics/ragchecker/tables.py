@@ -21,10 +21,9 @@ from itertools import chain
 from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Claims, Inquiry, Support
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer, Judge
-from assay.metrics.shared_inquiries import (
+from assay.metrics.shared_prompts import (
     Field,
     ask,
     claims_of,
@@ -36,6 +35,7 @@ from assay.metrics.shared_inquiries import (
 )
 from assay.metrics.systems.base import SystemMetric
 from assay.metrics.systems.input_rules import TAKES_BLANK_PASSAGES
+from assay.prompts import Claims, JudgePrompt, Support
 from assay.records import Cell, Claim, Sample, Score, ScoreError, Span, SupportLabel, Verdict
 
 Table = Literal["answer2response", "response2answer", "retrieved2response", "retrieved2answer"]
@@ -114,7 +114,7 @@ class Stored(BaseJudge):
 
     fingerprint = "ragchecker: stored verdicts"
 
-    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+    async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         raise TypeError("stored verdicts are not asked")
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.metrics.ragchecker.tables import TableMetric, Tables, cells, chances, entailed, found, share
-from assay.metrics.shared_inquiries import probabilities
+from assay.metrics.shared_prompts import probabilities
 from assay.metrics.systems.base import Entry, Steps
 from assay.records import Direction
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 from assay.metrics.base import Metric
 from assay.metrics.systems.base import given
 from assay.metrics.systems.conversation import transcript
-from assay.metrics.trulens.judged import Judged, Material, entry
+from assay.metrics.trulens.judge_rating import Judged, Material, entry
 from assay.records import Sample
 
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Extraction, Rating
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.scale import Scaled
+from assay.prompts import Extraction, Rating
 from assay.records import Sample, Score
 
 QUESTION = "How close in meaning is the ANSWER to the {other}, as an answer to the QUESTION?"

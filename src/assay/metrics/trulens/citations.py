@@ -9,7 +9,7 @@ not; one wrong marker makes attribution 0. Assay's own `citation_accuracy` says 
 
 from __future__ import annotations
 
-from assay.metrics.trulens.judged import Judged, entry
+from assay.metrics.trulens.judge_rating import Judged, entry
 
 ACCURACY = Judged(
     name="trulens:citation_accuracy",

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
 from assay.metrics._summarization_score import text_of
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.context_relevance import mean
 from assay.metrics.trulens.scale import Scaled
+from assay.prompts import Classification, Extraction
 from assay.records import Sample, Score
 
 TASK = "List the key points of the SOURCE: only what is of high importance, one point each."

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.scale import Scaled
+from assay.prompts import Rating
 from assay.records import Sample, Score
 
 QUESTION = "How relevant is the PASSAGE to the QUESTION? Its length does not matter."

@@ -16,7 +16,7 @@ from assay.errors import Cause, JudgeFailure
 from assay.metrics.base import Metric
 from assay.metrics.systems.base import given
 from assay.metrics.systems.conversation import conversation, transcript_section
-from assay.metrics.trulens.judged import Judged, Material, entry
+from assay.metrics.trulens.judge_rating import Judged, Material, entry
 from assay.records import Sample
 
 

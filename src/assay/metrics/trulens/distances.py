@@ -16,10 +16,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Distance, Similarity
 from assay.judges.protocol import Judge
-from assay.metrics.shared_inquiries import cosines
+from assay.metrics.shared_prompts import cosines
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.prompts import Distance, Similarity
 from assay.records import Direction, Sample, Score
 
 #: The largest manhattan distance of vectors of 65,536 coordinates, twice the root of their number.

@@ -20,12 +20,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Classification, Criterion, Inquiry
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.context_relevance import mean
 from assay.metrics.trulens.scale import Scaled, normalized
+from assay.prompts import Classification, Criterion, JudgePrompt
 from assay.records import Claim, Sample, Score, Verdict
 from assay.text import split_sentences
 
@@ -58,7 +58,7 @@ class Groundedness(Scaled):
 
     name: ClassVar[str] = "trulens:groundedness"
     needs: ClassVar[tuple[str, ...]] = ("answer", "contexts")
-    asks: ClassVar[tuple[type[Inquiry[Any]], ...]] = (Classification,)
+    asks: ClassVar[tuple[type[JudgePrompt[Any]], ...]] = (Classification,)
 
     filter_trivial_statements: bool = True
 

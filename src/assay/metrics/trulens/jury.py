@@ -30,13 +30,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeVar
 
 from assay.errors import InputError, JudgeFailure
-from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge, JudgeSpec
-from assay.judges.named import resolve_judge
 from assay.judges.protocol import METER, Around, Judge
+from assay.judges.resolve import resolve_judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import gather
+from assay.metrics.shared_prompts import gather
 from assay.metrics.systems.base import at_least
+from assay.prompts import JudgePrompt
 from assay.records import Direction, Sample, Score, ScoreError
 
 F = TypeVar("F")
@@ -128,7 +128,7 @@ class Jury(Metric):
         return self.metric.needs
 
     @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]
+    def asks(self) -> tuple[type[JudgePrompt[Any]], ...]:  # type: ignore[override]
         return self.metric.asks
 
     @property
@@ -197,8 +197,8 @@ class Voting(Around):
     judge: Judge
     vote: int
 
-    async def find(self, inquiry: Inquiry[F]) -> F:
-        sampled = any(one.name == "vote" for one in fields(inquiry))
-        asked: Any = replace(inquiry, vote=self.vote) if sampled else inquiry  # type: ignore[call-arg, unused-ignore]
+    async def find(self, prompt: JudgePrompt[F]) -> F:
+        sampled = any(one.name == "vote" for one in fields(prompt))
+        asked: Any = replace(prompt, vote=self.vote) if sampled else prompt  # type: ignore[call-arg, unused-ignore]
         found: F = await self.judge.find(asked)
         return found

@@ -8,7 +8,7 @@ LangChain, put on a scale. The judge sees nothing but the answer, so `correctnes
 
 from __future__ import annotations
 
-from assay.metrics.trulens.judged import Judged, entry
+from assay.metrics.trulens.judge_rating import Judged, entry
 from assay.records import Direction
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assay.metrics.trulens.judged import Judged, entry
+from assay.metrics.trulens.judge_rating import Judged, entry
 
 RELEVANCE = Judged(
     name="trulens:relevance",

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import conversation, messages_of, role_text, transcript_section
+from assay.prompts import Classification, Extraction
 from assay.records import Sample, Score
 
 CREDIT = {"met": 1.0, "partly_met": 0.5, "not_met": 0.0}

@@ -8,7 +8,7 @@ lower is better. `stereotypes` sees the question as well, since what counts is g
 
 from __future__ import annotations
 
-from assay.metrics.trulens.judged import Judged, entry
+from assay.metrics.trulens.judge_rating import Judged, entry
 from assay.metrics.trulens.quality import alone
 
 HARMS = (

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import InputError
-from assay.inquiries import RatingResult
 from assay.metrics.systems.base import SystemMetric
 from assay.metrics.systems.input_rules import TAKES_NO_PASSAGES
+from assay.prompts import RatingResult
 from assay.records import Score
 
 SCALES = ((0, 3), (0, 10), (0, 1))

@@ -24,19 +24,19 @@ class Noisy(BaseJudge):
     def fingerprint(self) -> str:
         return f"noisy/{self.name}"
 
-    async def answer(self, inquiries):
-        self.calls += len(inquiries)
-        return [Answer(judgement=self._judgement(inquiry)) for inquiry in inquiries]
+    async def answer(self, prompts):
+        self.calls += len(prompts)
+        return [Answer(judgement=self._judgement(prompt)) for prompt in prompts]
 
-    def _judgement(self, inquiry):
-        if inquiry.name == "claims":
-            text, at, found = inquiry.text, 0, []
+    def _judgement(self, prompt):
+        if prompt.name == "claims":
+            text, at, found = prompt.text, 0, []
             for part in text.split(". "):
                 found.append(Claim(text=part, span=Span(at, at + len(part))))
                 at += len(part) + 2
             return tuple(found)
-        assert inquiry.name == "support"
-        return tuple(self._verdict(claim) for claim in inquiry.claims)
+        assert prompt.name == "support"
+        return tuple(self._verdict(claim) for claim in prompt.claims)
 
     def _verdict(self, claim):
         p = float(claim.text.rpartition("p=")[2])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay import evaluate
 from assay.analysis.judges.alignment.alignment import align
 from assay.errors import InputError
-from assay.judges.calibrated import Calibration, ProbabilityMap, calibrated
+from assay.judges.calibrated_judge import Calibration, ProbabilityMap, calibrate_judge
 from assay.stats.calibration import best_threshold, fit_isotonic, fit_platt
 from assay.store.store import Store
 from tests.analysis.judges.alignment.conftest import Noisy
@@ -22,7 +22,7 @@ UP = Calibration(judge="noisy/noisy", made="2026-01-31", maps={"support": Probab
 def test_verdicts_have_the_mapped_probability_and_the_label_that_follows(rows, tmp_path):
     """With intercept -2 a probability of 0.7 becomes 1 / (1 + exp(-(0.847 - 2))) = 0.240."""
     row = {"id": "x", "question": "?", "contexts": ["t"], "answer": "a p=0.7. b p=0.95"}
-    result = evaluate([row], "faithfulness", calibrated(Noisy(), UP), store=tmp_path, progress=False)
+    result = evaluate([row], "faithfulness", calibrate_judge(Noisy(), UP), store=tmp_path, progress=False)
     first, second = result.row("x").scores["faithfulness"].verdicts["answer/contexts"]
     assert (first.label, second.label) == ("not_mentioned", "supported")
     assert first.probability == pytest.approx(0.240, abs=1e-3)
@@ -37,7 +37,7 @@ def test_judgements_of_the_judge_beneath_are_used_again_and_do_not_mix(rows, tmp
     store = Store(tmp_path)
     bare = evaluate(rows[0][:5], "faithfulness", Noisy(), store=store, progress=False)
     judge = Noisy()
-    then = evaluate(rows[0][:5], "faithfulness", calibrated(judge, UP), store=store, progress=False)
+    then = evaluate(rows[0][:5], "faithfulness", calibrate_judge(judge, UP), store=store, progress=False)
     assert judge.calls == 0
     again = evaluate(rows[0][:5], "faithfulness", Noisy(), store=store, progress=False)
     assert again.metrics["faithfulness"].mean == bare.metrics["faithfulness"].mean
@@ -47,18 +47,18 @@ def test_judgements_of_the_judge_beneath_are_used_again_and_do_not_mix(rows, tmp
 
 def test_another_map_is_another_judge():
     other = Calibration(judge="noisy/noisy", made="2026-01-31", maps={"support": ProbabilityMap(slope=1.0)})
-    one, two = calibrated(Noisy(), UP), calibrated(Noisy(), other)
+    one, two = calibrate_judge(Noisy(), UP), calibrate_judge(Noisy(), other)
     assert len({one.fingerprint, two.fingerprint, "noisy/noisy"}) == 3
     assert len({one.address, two.address, "noisy/noisy"}) == 3
 
 
 def test_it_is_refused_for_another_judge_and_for_one_that_has_one():
     with pytest.raises(InputError, match="made for noisy/noisy, this judge is noisy/other"):
-        calibrated(Noisy("other"), UP)
+        calibrate_judge(Noisy("other"), UP)
     with pytest.raises(InputError, match="has one already"):
-        calibrated(calibrated(Noisy(), UP), UP)
+        calibrate_judge(calibrate_judge(Noisy(), UP), UP)
     with pytest.raises(InputError, match="maps no probabilities"):
-        calibrated(Noisy(), Calibration(judge="noisy/noisy", made="2026-01-31"))
+        calibrate_judge(Noisy(), Calibration(judge="noisy/noisy", made="2026-01-31"))
 
 
 @pytest.mark.parametrize("method", ["platt", "isotonic"])
@@ -67,7 +67,7 @@ def test_a_file_gives_the_same_judge(result, labels, tmp_path, method, threshold
     made = align(result, labels).calibration(method, threshold, note="from a test")
     made.save(tmp_path / "c.json")
     assert Calibration.load(tmp_path / "c.json") == made
-    assert calibrated(Noisy(), tmp_path / "c.json").fingerprint == calibrated(Noisy(), made).fingerprint
+    assert calibrate_judge(Noisy(), tmp_path / "c.json").fingerprint == calibrate_judge(Noisy(), made).fingerprint
     assert made.maps["support"].labels == 180
     # people affirm one half of what has 0.7
     assert made.maps["support"](0.7) == pytest.approx(0.5, abs=0.15)
@@ -75,7 +75,7 @@ def test_a_file_gives_the_same_judge(result, labels, tmp_path, method, threshold
 
 def test_scored_with_it_the_mean_is_that_of_people(result, rows, labels, tmp_path):
     made = align(result, labels).calibration()
-    then = evaluate(rows[0], "faithfulness", calibrated(Noisy(), made), store=tmp_path, progress=False)
+    then = evaluate(rows[0], "faithfulness", calibrate_judge(Noisy(), made), store=tmp_path, progress=False)
     people = sum(rows[1].values()) / 180
     mean = then.metrics["faithfulness"].mean
     assert abs(mean - people) < 0.06 < abs((result.metrics["faithfulness"].mean or 0.0) - people)
@@ -161,7 +161,7 @@ def test_every_map_rises_and_stays_within_0_and_1(labels, asked):
 
 def test_a_calibrated_judge_gets_thresholds_and_no_other_maps(rows, tmp_path):
     """Samples are good where both of their claims are; the threshold is of the calibrated judge's values."""
-    run = evaluate(rows[0], "faithfulness", calibrated(Noisy(), UP), store=tmp_path, progress=False)
+    run = evaluate(rows[0], "faithfulness", calibrate_judge(Noisy(), UP), store=tmp_path, progress=False)
     labels = [
         {"id": f"r{n}", "metric": "faithfulness", "label": rows[1][f"r{n}", 0] and rows[1][f"r{n}", 1]}
         for n in range(90)

@@ -12,7 +12,7 @@ from assay.analysis.judges.probes.probes import PROBES
 from assay.analysis.judges.probes.run import aprobe, probe
 from assay.analysis.judges.probes.statements import statements
 from assay.errors import InputError
-from assay.inquiries import MultipleChoice
+from assay.prompts import MultipleChoice
 from assay.records import Context, Sample
 
 ROWS = [
@@ -88,14 +88,14 @@ def test_a_judge_that_obeys_instructions_is_found_out():
 
 def test_a_judge_of_the_first_passage_alone_is_found_out():
     class First(ScriptedJudge):
-        async def answer(self, inquiries):
+        async def answer(self, prompts):
             from dataclasses import replace
 
-            cut = [replace(i, passages=i.passages[:1]) if i.name == "support" else i for i in inquiries]
+            cut = [replace(i, passages=i.passages[:1]) if i.name == "support" else i for i in prompts]
             answers = await super().answer(cut)
             padded = []
-            for inquiry, answer in zip(inquiries, answers, strict=True):
-                if inquiry.name == "support":
+            for prompt, answer in zip(prompts, answers, strict=True):
+                if prompt.name == "support":
                     rows = tuple(replace(row, cells=()) for row in answer.judgement)
                     answer = replace(answer, judgement=rows)
                 padded.append(answer)
@@ -107,7 +107,7 @@ def test_a_judge_of_the_first_passage_alone_is_found_out():
 
 
 def test_a_judge_that_likes_what_comes_first_is_found_out():
-    first = found(ScriptedJudge(support=by_words, ask=lambda asked: "A"))["order of candidates"]
+    first = found(ScriptedJudge(support=by_words, question=lambda asked: "A"))["order of candidates"]
     assert (first.passed, first.cases) == (0, 3)
     one = found(NoChoice(support=by_words))["order of candidates"]
     assert one.cannot == "it cannot"
@@ -115,10 +115,10 @@ def test_a_judge_that_likes_what_comes_first_is_found_out():
 
 
 class NoChoice(ScriptedJudge):
-    def cannot(self, inquiry, language="en"):
+    def cannot(self, prompt, language="en"):
         from assay.errors import Cause, JudgeFailure
 
-        return JudgeFailure(Cause.JUDGE_CANNOT, "it cannot") if inquiry is MultipleChoice else None
+        return JudgeFailure(Cause.JUDGE_CANNOT, "it cannot") if prompt is MultipleChoice else None
 
 
 def test_a_judge_that_fails_is_counted_apart():

@@ -21,7 +21,7 @@ from assay.errors import InputError, printable
 from assay.evaluation.result import Result
 
 if TYPE_CHECKING:
-    from assay.judges.calibrated import Calibration
+    from assay.judges.calibrated_judge import Calibration
 
 _SHOWN = 3  # labels without an item that are named
 

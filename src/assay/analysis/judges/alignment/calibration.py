@@ -1,4 +1,4 @@
-"""From an alignment to a calibration: maps of probabilities by kind of inquiry, thresholds by metric."""
+"""From an alignment to a calibration: maps of probabilities by kind of prompt, thresholds by metric."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.judges.alignment.groups import fitted
 from assay.analysis.judges.alignment.thresholds import FEWEST, FEWEST_OF_ONE, threshold_of
 from assay.errors import InputError
-from assay.judges.calibrated import DENIALS, Calibration
+from assay.judges.calibrated_judge import DENIALS, Calibration
 
 if TYPE_CHECKING:
     from assay.analysis.judges.alignment.figures import AlignmentFigures

@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.analysis.judges.alignment.items import Item
 from assay.analysis.judges.alignment.labels import Label, Level
-from assay.judges.calibrated import ProbabilityMap
+from assay.judges.calibrated_judge import ProbabilityMap
 from assay.stats.agreement import Agreement, Figure, agreement
 from assay.stats.calibration import best_threshold, fit_isotonic, fit_platt
 from assay.stats.ranks import rank_correlation

@@ -12,7 +12,7 @@ from assay.evaluation.result import Result
 from assay.records import Direction, Sample, Score, Verdict
 from assay.store.store import Row
 
-#: The kind of inquiry by the label of a verdict, and which labels affirm.
+#: The kind of prompt by the label of a verdict, and which labels affirm.
 KINDS = {
     "supported": "support", "contradicted": "support", "not_mentioned": "support", "useful": "usefulness",
     "not_useful": "usefulness", "direct": "directness", "indirect": "directness", "yes": "criterion", "no": "criterion",
@@ -27,7 +27,7 @@ class Item:
 
     group        the reading of a verdict ("answer/contexts"), the name of a metric for a sample
     metrics      those whose scores rest on it
-    kind         of inquiry ("support"); None for samples and for verdicts of other makes
+    kind         of prompt ("support"); None for samples and for verdicts of other makes
     yes          whether the judge affirms; None for values
     value        of a metric; None for verdicts, and where there is none
     """

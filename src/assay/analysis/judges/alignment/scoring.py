@@ -11,11 +11,11 @@ from assay.analysis.judges.alignment.labels import Label, Labels
 from assay.errors import Cause, InputError
 from assay.evaluation.evaluate import evaluate
 from assay.evaluation.result import Result
-from assay.inquiries import Support, Usefulness
 from assay.judges import JudgeSpec
 from assay.judges.protocol import Judge
 from assay.metrics import Metric, share_supported
 from assay.metrics.names import resolve_metrics
+from assay.prompts import Support, Usefulness
 from assay.records import Claim, Sample, Score, Span
 from assay.store.store import Store
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.analysis.judges.probes import rules
 from assay.analysis.judges.probes.statements import Statement
-from assay.inquiries import Inquiry, MultipleChoice, Support, Usefulness
+from assay.prompts import JudgePrompt, MultipleChoice, Support, Usefulness
 from assay.records import Claim, Span
 
 Said = Any  # what a judgement comes to: a label, or a tuple of labels
@@ -16,7 +16,7 @@ Said = Any  # what a judgement comes to: a label, or a tuple of labels
 
 @dataclass(frozen=True, slots=True)
 class ProbeCase:
-    """A pair of inquiries on one statement.
+    """A pair of prompts on one statement.
 
     before   None where the changed one alone is asked
     holds    whether the judgement on the changed one is right, given that on the other
@@ -24,8 +24,8 @@ class ProbeCase:
     shown    the change, for people
     """
 
-    before: Inquiry[Any] | None
-    after: Inquiry[Any]
+    before: JudgePrompt[Any] | None
+    after: JudgePrompt[Any]
     said: Callable[[Any], Said]
     shown: str
     holds: Callable[[Said, Said], bool]
@@ -38,7 +38,7 @@ class Probe:
 
     name: str
     expects: str
-    asks: type[Inquiry[Any]]
+    asks: type[JudgePrompt[Any]]
     cases: Callable[[Statement], Sequence[ProbeCase]]
 
 

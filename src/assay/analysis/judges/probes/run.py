@@ -19,11 +19,11 @@ from assay.data import Rows, open_data
 from assay.data.columns import ColumnMap
 from assay.data.demo import answers
 from assay.errors import InputError, JudgeFailure
-from assay.inquiries import Inquiry
 from assay.judges import JudgeSpec
 from assay.judges.budget.budget import Budget, spending
 from assay.judges.cache import JudgementCache
-from assay.judges.named import resolve_judge
+from assay.judges.resolve import resolve_judge
+from assay.prompts import JudgePrompt
 from assay.records import Sample
 from assay.stats import estimate
 from assay.store.store import Store
@@ -123,10 +123,10 @@ async def _probed(one: Probe, made: Sequence[Statement], cache: JudgementCache) 
 async def _answers_of(
     case: ProbeCase, cache: JudgementCache, turn: asyncio.Semaphore
 ) -> tuple[Any, Any] | JudgeFailure:
-    inquiries: list[Inquiry[Any]] = [case.after] if case.before is None else [case.before, case.after]
+    prompts: list[JudgePrompt[Any]] = [case.after] if case.before is None else [case.before, case.after]
     async with turn:
         try:
-            judgements = [await cache.find(inquiry) for inquiry in inquiries]
+            judgements = [await cache.find(prompt) for prompt in prompts]
         except JudgeFailure as failure:
             return failure
     said = [case.said(judgement) for judgement in judgements]

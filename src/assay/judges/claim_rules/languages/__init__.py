@@ -11,7 +11,7 @@ import re
 from assay.judges.claim_rules.languages.french import FRENCH
 from assay.judges.claim_rules.languages.german import GERMAN
 from assay.judges.claim_rules.languages.italian import ITALIAN
-from assay.judges.claim_rules.languages.known import LanguagePatterns
+from assay.judges.claim_rules.languages.patterns import LanguagePatterns
 from assay.judges.claim_rules.languages.portuguese import PORTUGUESE
 from assay.judges.claim_rules.languages.spanish import SPANISH
 from assay.judges.claim_rules.refusals import LONGEST

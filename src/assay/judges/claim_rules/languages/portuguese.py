@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, LanguagePatterns
+from assay.judges.claim_rules.languages.patterns import AGAIN, ENDS, FEW, LanguagePatterns
 from assay.judges.claim_rules.refusals import any_of
 
 _TEXT = (

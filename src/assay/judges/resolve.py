@@ -1,0 +1,98 @@
+"""Judges by name: `resolve_judge` turns a name or an object into a judge."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import InputError
+from assay.judges.base import BaseJudge, JudgeSpec
+
+if TYPE_CHECKING:
+    from assay.judges.instructions import InstructionsSpec
+
+
+def resolve_judge(
+    judge: JudgeSpec = None, *, instructions: InstructionsSpec | None = None, **options: Any
+) -> BaseJudge:
+    """Resolve a judge from its name, a framework's model or a judge, with the user's instructions.
+
+    An LLM judge is never chosen because a key happens to be in the environment. A judge is named by:
+
+    * None or `"embedded"`: the embedded judge, offline, on the CPU, free
+    * `"openai:MODEL"`: an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
+    * `"openai-batch:MODEL"`, `"anthropic-batch:MODEL"`: a provider's batches, at half the price and within a day;
+      `options` go to `OpenAIBatchJudge`, `AnthropicBatchJudge`
+    * `"decisions:MODEL"`: OpenAI's classifier endpoint; `options` go to `DecisionsJudge`
+    * `"systemone:MODEL"`: an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
+    * `"cascade:PATH"`: the cascade whose plan is in this file; `options` go to its second judge
+    * `"local:PATH"`: a model on disk, in ONNX; `options` go to `LocalJudge`
+    * a judge: itself
+    * a framework's model: a chat model of LangChain or an LLM of LlamaIndex, with its own keys, address and proxies;
+      other packages add theirs: see `assay.judges.framework_models`
+
+    Args:
+        judge: One of these.
+        instructions: Instructions and examples for single kinds of question. None: no instructions.
+        options: Arguments for the judge that a name stands for. A judge object takes none.
+
+    Returns:
+        The judge.
+
+    Raises:
+        InputError: `judge` is none of these, an option is wrong, or the judge reads no instructions.
+        MissingExtra: The embedded judge is meant and not installed.
+    """
+    resolved = _resolved(judge, options)
+    return resolved if instructions is None else resolved.with_instructions(instructions)
+
+
+#: What makes the judge of a name, by what stands before its colon. Loaded by name: a cascade resolves names itself.
+_SCHEMES: Mapping[str, str] = {
+    "openai": "assay.judges.llm.openai:OpenAIJudge",
+    "openai-batch": "assay.judges.batch.judge:OpenAIBatchJudge",
+    "anthropic-batch": "assay.judges.batch.judge:AnthropicBatchJudge",
+    "decisions": "assay.judges.classifier.judge:DecisionsJudge",
+    "systemone": "assay.judges.classifier.judge:SystemOneJudge",
+    "cascade": "assay.judges.cascade.judge:CascadeJudge.of_plan",
+    "local": "assay.judges.local.judge:LocalJudge",
+}
+
+
+def _resolved(judge: JudgeSpec, options: Mapping[str, Any]) -> BaseJudge:
+    if judge is None or judge == "embedded":
+        from assay.judges.embedded.judge import EmbeddedJudge
+
+        return EmbeddedJudge(**options)
+    if isinstance(judge, str):
+        scheme, _, name = judge.partition(":")
+        if name and scheme in _SCHEMES:
+            made: BaseJudge = resolve_name(_SCHEMES[scheme])(name, **options)
+            return made
+    if isinstance(judge, BaseJudge):
+        if options:
+            raise InputError(f"judge: options {sorted(options)} go with a judge named by text, not with a judge object")
+        return judge
+    if not isinstance(judge, str):
+        from assay.judges.framework_models import judge_of
+
+        foreign = judge_of(judge)
+        if foreign is not None:
+            return _resolved(foreign, options)
+    expected = (
+        "'embedded', 'openai:MODEL', 'openai-batch:MODEL', 'anthropic-batch:MODEL', 'decisions:MODEL', "
+        "'systemone:MODEL', 'cascade:PATH', "
+        "'local:PATH', a judge object, a LangChain chat model or a LlamaIndex LLM"
+    )
+    raise InputError(f"judge: expected {expected}, got {judge!r}{_suggestion(judge)}")
+
+
+def _suggestion(judge: object) -> str:
+    """The way out for a name that nearly is one: a slip in 'embedded', or a model without who serves it."""
+    if not isinstance(judge, str) or not judge or ":" in judge:
+        return ""
+    if difflib.get_close_matches(judge.casefold(), ["embedded"], cutoff=0.7):
+        return "; did you mean 'embedded'?"
+    return f"; a model of OpenAI's, or of another endpoint with base_url=, is 'openai:{judge}'"

@@ -1,0 +1,301 @@
+"""The file of a queue: what stands in it, and every step that a sample takes through it, each one transaction.
+
+    waiting -> in_work -> scored -> delivered (forgotten after a while)
+                                 -> parked (could not be delivered)
+
+The application appends; workers lease, score and deliver. A lease that is not renewed expires, and what was leased is
+taken up by somebody else. Scores are kept in the same transaction that ends the scoring, so a sample is scored once.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay._util.compression import key_hash, to_json
+from assay._util.sqlite import Database
+from assay.live.queue.rows import Leased, PendingDelivery, scored_of
+from assay.live.queue.transitions import IN_WORK, SCORED, Transition, count, give_back, keep, leased, outcome_of, take
+from assay.live.queue.transitions import WAITING as WAITING
+from assay.records import ScoredSample, migration
+
+FILE_NAME = "spool.db"
+SCHEMA_VERSION = 2  # version 1 called scores without a value by another name
+PROCESSES = 256  # processes counted apart; the oldest beyond that are counted together
+EARLIER = "earlier"
+
+DELIVERED, PARKED = "delivered", "parked"
+
+_SCHEMA = """
+CREATE TABLE samples (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, appended REAL NOT NULL,
+    due REAL NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, returned INTEGER NOT NULL DEFAULT 0,
+    worker TEXT, leased_until REAL, scored_at REAL, given_to TEXT NOT NULL DEFAULT '[]',
+    tries INTEGER NOT NULL DEFAULT 0, error TEXT
+);;
+CREATE INDEX samples_by_state ON samples (state, due, number);;
+CREATE TABLE contents (number INTEGER PRIMARY KEY, sample TEXT NOT NULL);;
+CREATE TABLE results (number INTEGER PRIMARY KEY, scores TEXT NOT NULL);;
+CREATE TABLE seen (hash BLOB PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;;
+CREATE INDEX seen_by_number ON seen (number);;
+CREATE TABLE counts (
+    process TEXT NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, at REAL NOT NULL, PRIMARY KEY (process, name)
+) WITHOUT ROWID;;
+CREATE TABLE totals (state TEXT PRIMARY KEY, samples INTEGER NOT NULL) WITHOUT ROWID;;
+CREATE TRIGGER total_of_new AFTER INSERT ON samples BEGIN
+    INSERT INTO totals VALUES (NEW.state, 1) ON CONFLICT (state) DO UPDATE SET samples = samples + 1; END;;
+CREATE TRIGGER total_of_changed AFTER UPDATE OF state ON samples WHEN OLD.state <> NEW.state BEGIN
+    UPDATE totals SET samples = samples - 1 WHERE state = OLD.state;
+    INSERT INTO totals VALUES (NEW.state, 1) ON CONFLICT (state) DO UPDATE SET samples = samples + 1; END;;
+CREATE TRIGGER total_of_gone AFTER DELETE ON samples BEGIN
+    UPDATE totals SET samples = samples - 1 WHERE state = OLD.state; END
+"""
+
+
+def _migrate(db: sqlite3.Connection, version: int) -> None:
+    """Bring a queue of schema 1 to this one, in the transaction that is open."""
+    for old, new in migration.COUNTER_NAMES.items():
+        db.execute("UPDATE counts SET name = ? WHERE name = ?", (new, old))
+    for number, scores in db.execute("SELECT number, scores FROM results").fetchall():
+        scored = {name: migration.rename(score, migration.SCORE_KEYS) for name, score in json.loads(scores).items()}
+        db.execute("UPDATE results SET scores = ? WHERE number = ?", (to_json(scored), number))
+
+
+class QueueFile(Database):
+    """The queue in a folder. Methods raise sqlite3.Error."""
+
+    def __init__(self, folder: Path, *, timeout: float = 5.0) -> None:
+        super().__init__(
+            folder / FILE_NAME, _SCHEMA, "samples", version=SCHEMA_VERSION, timeout=timeout, migrate=_migrate
+        )
+
+    # -- the application's side
+
+    def append(
+        self,
+        items: Sequence[tuple[str, str]],
+        counts: Mapping[str, int],
+        process: str,
+        max_pending: int,
+        max_bytes: int,
+    ) -> Counter[str]:
+        """Append samples (key and JSON) and add up `counts`, all or nothing; what became of the items, by name."""
+        outcome: Counter[str] = Counter()
+        with self.write() as db:
+            pending = self._total(db, WAITING, IN_WORK)
+            pages, free, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in _PAGES)
+            room = max_bytes - (pages - free) * size
+            now = time.time()
+            for key, sample in items:
+                stored = len(sample.encode())
+                if _is_duplicate(db, key):
+                    outcome["duplicates"] += 1
+                elif pending >= max_pending:
+                    outcome["dropped:max_pending"] += 1
+                elif stored > room:
+                    outcome["dropped:max_bytes"] += 1
+                else:
+                    pending, room = pending + 1, room - stored
+                    sql = "INSERT INTO samples (key, state, appended, due) VALUES (?, ?, ?, ?)"
+                    number = db.execute(sql, (key, WAITING, now, now)).lastrowid
+                    db.execute("INSERT INTO contents VALUES (?, ?)", (number, sample))
+                    outcome["appended"] += 1
+            count(db, process, {**counts, **outcome})
+        return outcome
+
+    def amend(self, key: str, change: Any) -> str | None:
+        """Change a sample that waits; its state, where it is too late for that, and None where it is not known."""
+        with self.write() as db:
+            row = db.execute("SELECT number, state FROM samples WHERE key = ?", (key,)).fetchone()
+            if row is None:
+                return DELIVERED if _is_duplicate(db, key) else None
+            if row[1] == WAITING:
+                (text,) = db.execute("SELECT sample FROM contents WHERE number = ?", (row[0],)).fetchone()
+                db.execute("UPDATE contents SET sample = ? WHERE number = ?", (change(text), row[0]))
+            return str(row[1])
+
+    def result(self, key: str) -> ScoredSample | None:
+        """The scores of a sample, as long as the queue has them."""
+        sql = "SELECT c.sample, r.scores FROM samples s JOIN contents c USING (number) JOIN results r USING (number)"
+        found = self.rows(sql + " WHERE s.key = ?", key)
+        return scored_of(*found[0]) if found else None
+
+    # -- scoring
+
+    def turn(self, worker: str, turn: Transition, until: float) -> list[Leased]:
+        """Keep outcomes, give back and lease, all in one transaction; what is newly leased, until that time."""
+        taking = turn.room + turn.ahead > 0 and self._may_lease()
+        if turn.outcomes or turn.returns or taking:
+            with self.write() as db:
+                if turn.outcomes:
+                    keep(db, worker, turn.outcomes)
+                give_back(db, worker, turn.returns)
+                if taking:
+                    take(db, worker, turn.room, turn.ahead, until)
+        if not taking:
+            return []
+        with self.read() as db:  # the file is not locked any more
+            return leased(db, worker, turn.held)
+
+    def _may_lease(self) -> bool:
+        """Looking is cheaper than a transaction that writes."""
+        return bool(self.rows("SELECT 1 FROM samples WHERE state IN (?, ?) LIMIT 1", WAITING, IN_WORK))
+
+    def lease(self, worker: str, limit: int, until: float) -> list[Leased]:
+        """The oldest samples that wait and are due, or whose lease expired: now this worker's."""
+        return self.turn(worker, Transition(room=limit), until)
+
+    def renew(self, worker: str, until: float) -> None:
+        """Renew all leases of a worker."""
+        with self.write() as db:
+            sql = "UPDATE samples SET leased_until = ? WHERE worker = ? AND state IN (?, ?)"
+            db.execute(sql, (until, worker, IN_WORK, SCORED))
+
+    def finish(self, worker: str, number: int, scored: ScoredSample) -> bool:
+        """Keep the scores and end the lease, in one step. False: the lease was lost, and nothing is kept."""
+        with self.write() as db:
+            return bool(keep(db, worker, [outcome_of(number, scored)]))
+
+    # -- delivery
+
+    def lease_parcels(self, worker: str, limit: int, until: float) -> list[PendingDelivery]:
+        """The oldest scored samples that are due for delivery and nobody else's: now this worker's."""
+        now = time.time()
+        if not self.rows("SELECT 1 FROM samples WHERE state = ? AND due <= ? LIMIT 1", SCORED, now):
+            return []
+        with self.write() as db:
+            found = db.execute(
+                "SELECT number, key, sample, scores, given_to, tries FROM samples JOIN contents USING (number) "
+                "JOIN results USING (number) WHERE state = ? AND due <= ? AND (worker IS NULL OR leased_until < ?) "
+                "ORDER BY due, number LIMIT ?",
+                (SCORED, now, now, limit),
+            ).fetchall()
+            db.executemany(
+                "UPDATE samples SET worker = ?, leased_until = ? WHERE number = ?",
+                [(worker, until, row[0]) for row in found],
+            )
+        return [PendingDelivery(row[0], row[1], row[2], row[3], tuple(json.loads(row[4])), row[5]) for row in found]
+
+    def delivered(
+        self, worker: str, numbers: Collection[int], given_to: Iterable[str], counts: Mapping[str, int]
+    ) -> None:
+        """All sinks have these."""
+        names, now = sorted(given_to), time.time()
+        with self.write() as db:
+            changed = sum(self._set_delivery(db, worker, n, DELIVERED, now, names, 0, None) for n in numbers)
+            count(db, worker, {**counts, "delivered": changed})
+
+    def undelivered(
+        self,
+        worker: str,
+        number: int,
+        given_to: Iterable[str],
+        error: str | None,
+        due: float,
+        counts: Mapping[str, int],
+        *,
+        tried: bool = True,
+        park: bool = False,
+    ) -> None:
+        """Some sinks do not have it yet: due again at that time, or parked."""
+        with self.write() as db:
+            state = PARKED if park else SCORED
+            self._set_delivery(db, worker, number, state, due, given_to, int(tried), error)
+            count(db, worker, counts)
+
+    def release_parcels(self, worker: str) -> None:
+        """End this worker's leases on what it has not delivered."""
+        with self.write() as db:
+            sql = "UPDATE samples SET worker = NULL, leased_until = NULL WHERE worker = ? AND state = ?"
+            db.execute(sql, (worker, SCORED))
+
+    def retry_parked(self) -> int:
+        """Everything parked is due for delivery again; how many there are."""
+        with self.write() as db:
+            sql = "UPDATE samples SET state = ?, due = ?, tries = 0 WHERE state = ?"
+            return db.execute(sql, (SCORED, time.time(), PARKED)).rowcount
+
+    def forget(self, before: float, keep: int, remember: int, *, limit: int = 500) -> int:
+        """Delete samples delivered before that time, or beyond the newest `keep`; only their keys stay known, and of
+        these the newest `remember`."""
+        with self.write() as db:
+            beyond = max(0, self._total(db, DELIVERED) - keep)
+            gone = db.execute(
+                "SELECT number, key FROM samples WHERE state = ? AND due < ? ORDER BY due LIMIT ?",
+                (DELIVERED, before, limit),
+            ).fetchall()
+            if beyond > len(gone):
+                sql = "SELECT number, key FROM samples WHERE state = ? ORDER BY due, number LIMIT ?"
+                gone = db.execute(sql, (DELIVERED, min(beyond, limit))).fetchall()
+            for table in ("samples", "contents", "results"):
+                db.executemany(f"DELETE FROM {table} WHERE number = ?", [(number,) for number, _ in gone])
+            rows = [(key_hash(key), number) for number, key in gone]
+            db.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?)", rows)
+            (known,) = db.execute("SELECT COUNT(*) FROM seen").fetchone() if gone else (0,)
+            if known > remember:
+                sql = "DELETE FROM seen WHERE hash IN (SELECT hash FROM seen ORDER BY number LIMIT ?)"
+                db.execute(sql, (known - remember,))
+        return len(gone)
+
+    # -- numbers
+
+    def add_counts(self, process: str, counts: Mapping[str, int]) -> None:
+        """Add to the counts of a process."""
+        with self.write() as db:
+            count(db, process, counts)
+
+    def totals(self) -> dict[str, int]:
+        """How many samples are in each state."""
+        return dict(self.rows("SELECT state, samples FROM totals"))
+
+    def counts(self) -> Counter[str]:
+        """The counts of all processes together."""
+        return Counter(dict(self.rows("SELECT name, SUM(value) FROM counts GROUP BY name")))
+
+    @staticmethod
+    def _total(db: Any, *states: str) -> int:
+        marks = ", ".join("?" * len(states))
+        sql = f"SELECT COALESCE(SUM(samples), 0) FROM totals WHERE state IN ({marks})"
+        return int(db.execute(sql, states).fetchone()[0])
+
+    @staticmethod
+    def _set_delivery(
+        db: Any,
+        worker: str,
+        number: int,
+        state: str,
+        due: float,
+        given_to: Iterable[str],
+        tried: int,
+        error: str | None,
+    ) -> int:
+        sql = (
+            "UPDATE samples SET state = ?, due = ?, given_to = ?, tries = tries + ?, error = ?, worker = NULL, "
+            "leased_until = NULL WHERE number = ? AND state = ? AND worker = ?"
+        )
+        values = (state, due, json.dumps(sorted(given_to)), tried, error, number, SCORED, worker)
+        return int(db.execute(sql, values).rowcount)
+
+
+_PAGES = ("page_count", "freelist_count", "page_size")
+
+
+def _is_duplicate(db: Any, key: str) -> bool:
+    if db.execute("SELECT 1 FROM samples WHERE key = ?", (key,)).fetchone():
+        return True
+    return db.execute("SELECT 1 FROM seen WHERE hash = ?", (key_hash(key),)).fetchone() is not None
+
+
+def fold_processes(file: QueueFile) -> None:
+    """Count the oldest processes beyond `PROCESSES` together. They may live on: counts are only ever added to."""
+    with file.write() as db:
+        sql = "SELECT process FROM counts WHERE process <> ? GROUP BY process ORDER BY MAX(at) DESC LIMIT -1 OFFSET ?"
+        for (process,) in db.execute(sql, (EARLIER, PROCESSES)).fetchall():
+            found = db.execute("SELECT name, value FROM counts WHERE process = ?", (process,)).fetchall()
+            count(db, EARLIER, dict(found))
+            db.execute("DELETE FROM counts WHERE process = ?", (process,))
