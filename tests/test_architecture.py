@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -54,8 +55,13 @@ def name_of(path: Path) -> str:
 MODULES = {name_of(path): path for path in sorted((SRC / "assay").rglob("*.py"))}
 
 
-def imports(path: Path) -> Iterator[tuple[str, str | None]]:
+@cache
+def imports(path: Path) -> tuple[tuple[str, str | None], ...]:
     """Module and name of each import in a file."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, str | None]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from ((alias.name, None) for alias in node.names)
@@ -83,12 +89,15 @@ def folder(module: str) -> str:
 
 def circles(pairs: frozenset[Edge]) -> set[tuple[str, ...]]:
     """The strongly connected components of more than one name."""
+    targets = defaultdict(set)
+    for start, target in pairs:
+        targets[start].add(target)
     reachable: dict[str, set[str]] = {}
     for start in {name for edge in pairs for name in edge}:
         reached, todo = set(), [start]
         while todo:
             here = todo.pop()
-            new = {b for a, b in pairs if a == here} - reached
+            new = targets[here] - reached
             reached |= new
             todo += new
         reachable[start] = reached

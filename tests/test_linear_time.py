@@ -69,7 +69,7 @@ def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("call", "size"),
     [
-        (lambda text: re.search(r"<(?=\s*/?\s*data\s*-)", text), 2000),
+        (lambda text: re.search(r"<(?=\s*/?\s*data\s*-)", text), 1000),
         (lambda text: re.split(r"\s*(?:\.{3,}|…)\s*", text), 1000),
         (lambda text: sum(one == other for one in text for other in text), 250),
     ],

@@ -6,6 +6,7 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ PAGES = (
     *ROOT.glob("integrations/*/README.md"),
     *(page for page in (ROOT / "cookbook").rglob("*") if page.suffix in (".md", ".py", ".yml", ".toml")),
 )
-SOURCES = (*(ROOT / "src").rglob("*.py"), *ROOT.glob("integrations/*/src/**/*.py"))
+SOURCES = frozenset((*(ROOT / "src").rglob("*.py"), *ROOT.glob("integrations/*/src/**/*.py")))
 
 #: A command in backquotes; on a line of code, also after a prompt or "run:"; after a colon in a message.
 QUOTED = re.compile(r"`assay ([^`]+)`")
@@ -40,9 +41,15 @@ def words_of(text: str) -> list[str]:
         return first.split()
 
 
+@cache
+def commands() -> Any:
+    """The tree of commands."""
+    return get_command(app)
+
+
 def why_wrong(text: str) -> str | None:
     """What is wrong with `assay TEXT`; None where it could be called."""
-    node: Any = get_command(app)
+    node: Any = commands()
     words = words_of(text)
     while words and hasattr(node, "commands"):
         if not re.fullmatch(r"[a-z][a-z-]*", words[0]):
@@ -69,9 +76,12 @@ def texts_of(source: Path) -> Iterator[str]:
             yield node.value
 
 
+@cache
 def found_in(path: Path) -> list[str]:
     """The commands that a file names."""
     text = path.read_text(encoding="utf-8")
+    if "assay" not in text:
+        return []
     if path in SOURCES:
         texts = list(texts_of(path))
         return [match for text in texts for pattern in (QUOTED, MESSAGE) for match in pattern.findall(text)]
