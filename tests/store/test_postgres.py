@@ -218,6 +218,9 @@ def test_a_store_of_an_earlier_version_is_brought_to_this_one_and_a_newer_one_re
 def as_version_4(db: Statements) -> None:
     """The tables of a store under the names that they had up to version 4."""
     for statement in (
+        "ALTER TABLE sources RENAME COLUMN prompt TO inquiry",
+        "ALTER TABLE sources RENAME TO makers",
+        "ALTER TABLE judgements RENAME COLUMN source TO maker",
         "ALTER TABLE judgements RENAME COLUMN judgement TO finding",
         "ALTER TABLE judgements RENAME TO findings",
         "ALTER TABLE run_judgements RENAME COLUMN judgement TO finding",

@@ -143,7 +143,7 @@ def _more(verdicts: Sequence[Verdict], shown: Sequence[Verdict]) -> str:
     """What is left out, by label: "3 more supported"."""
     left = Counter(verdict.label for verdict in verdicts)
     left.subtract(verdict.label for verdict in shown)
-    return ", ".join(f"{count} more {label.replace('_', ' ')}" for label, count in left.items() if count)
+    return ", ".join(f"{count} more {label}" for label, count in left.items() if count)
 
 
 def _labelled(name: str, text: str | None) -> RenderableType:

@@ -43,7 +43,7 @@ function download() {
 function chooser(one, said, choices = CHOICES.find((known) => known.includes(said))) {
   if (!choices) return null;
   const given = labels.get(keyOf(one))?.label ?? "";
-  const options = ["", ...choices].map((label) => el("option", { value: label, selected: label === given }, label ? words(label) : "–"));
+  const options = ["", ...choices].map((label) => el("option", { value: label, selected: label === given }, label || "–"));
   const select = el("select", { "aria-label": `Your label: ${(one.claim ?? one.metric).slice(0, 100)}`, onchange: (event) => setLabel(one, event.target.value) }, options);
   return el("label", { class: "mine" }, "your label ", select);
 }

@@ -74,6 +74,6 @@ function segment(text, piece, claim) {
   const known = CHOICES.some((choices) => choices.includes(claim.label));
   return el("span", {
     class: `claim ${known ? claim.label : "other"}${claim.wrong ? " wrong" : ""}`, role: "button", tabindex: 0,
-    title: words(claim.label), "data-claim": claim.key,
+    title: claim.label, "data-claim": claim.key,
   }, text);
 }

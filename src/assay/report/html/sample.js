@@ -120,7 +120,7 @@ function readingPart(row, side, { name: reading, verdicts }, { metric, which, r,
     if (about === null) one.index = n + 1;
     const links = quotes.map((quote) => quotePart(row, side, quote, key, mark));
     return el("li", { "data-key": key, tabindex: -1 },
-      el("span", { class: `tag ${said}` }, words(said)), about === null ? null : one.claim === about ? claimPart(about, unsupported) : data(brief(about, CLAIMED)),
+      el("span", { class: `tag ${said}` }, said), about === null ? null : one.claim === about ? claimPart(about, unsupported) : data(brief(about, CLAIMED)),
       probability === null ? null : el("span", { class: "soft" }, ` ${chanceIn(said, probability)}`),
       cells.length > 1 ? el("span", { class: "soft" }, ` · ${cellsIn(cells)}`) : null,
       reason === null ? null : el("p", { class: "reason data" }, reason),
@@ -147,7 +147,7 @@ function claimPart(claim, parts) {
 // The probability is that of the favourable label, which is named where it is another.
 function chanceIn(label, probability) {
   const [favourable] = CHOICES.find((known) => known.includes(label)) ?? [label];
-  return `p${favourable === label ? "" : ` of ${words(favourable)}`} ${probability.toFixed(2)}`;
+  return `p${favourable === label ? "" : ` of ${favourable}`} ${probability.toFixed(2)}`;
 }
 
 // Which passages alone support a claim: "alone: 1 supported, 3 contradicted".

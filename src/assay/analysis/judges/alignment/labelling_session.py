@@ -80,7 +80,7 @@ class Session:
         return self.written
 
     def _welcome(self, left: int) -> str:
-        keys = "  ".join(f"[{key}] {label.replace('_', ' ')}" for key, label in KEYS[self.what].items())
+        keys = "  ".join(f"[{key}] {label}" for key, label in KEYS[self.what].items())
         more = f"[{SKIP}] skip  [{UNDO}] take back  [{QUIT}] quit"
         group = self.chosen[0].item.group if self.chosen else ""
         return f"{left} {self.what} to label ({group}), {len(self.done)} labelled already.\n{keys}\n{more}"
@@ -125,7 +125,7 @@ class Session:
         if found is None:
             return "the judge says nothing of it"
         p = "" if found.probability is None else f" (p {found.probability:.2f})"
-        return f"the judge: {found.label.replace('_', ' ')}{p}" + (f"; {found.reason}" if found.reason else "")
+        return f"the judge: {found.label}{p}" + (f"; {found.reason}" if found.reason else "")
 
     # ---- the file
 
