@@ -141,9 +141,9 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.live.guards import GuardHealth as GuardHealth
     from assay.live.guards.verdict import GuardAction as GuardAction
     from assay.live.guards.verdict import thresholds_of as thresholds_of
-    from assay.live.handlers.base import Attached as Attached
+    from assay.live.handlers.base import BaseHandler as BaseHandler
     from assay.live.handlers.exchanges import REMEMBERED as REMEMBERED
-    from assay.live.handlers.exchanges import Remembered as Remembered
+    from assay.live.handlers.exchanges import RecentExchanges as RecentExchanges
     from assay.live.handlers.trace_submitter import MayForget as MayForget
     from assay.live.handlers.trace_submitter import TraceSubmitter as TraceSubmitter
     from assay.live.health import Health as Health

@@ -27,7 +27,7 @@ from assay.evaluation.display.notebook import as_html
 from assay.evaluation.display.table import as_text
 from assay.evaluation.result import Result
 from assay.live.queue.sample_queue import SampleQueue
-from assay.live.queue.status import Parked, QueueReport
+from assay.live.queue.status import ParkedScores, QueueReport
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, ScoreError, Span, Verdict
 from assay.sinks.writing import Deliveries
 from assay.store.store import Store
@@ -217,7 +217,7 @@ def test_doctor(run: Callable[..., Any]) -> None:
 def test_worker(run: Callable[..., Any], options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     SampleQueue(tmp_path / "queue").close(10)
     parked = QueueReport(
-        parked=1, parked_samples=(Parked(key=HOSTILE, tries=3, error=HOSTILE),), causes={HOSTILE: 1},
+        parked=1, parked_samples=(ParkedScores(key=HOSTILE, tries=3, error=HOSTILE),), causes={HOSTILE: 1},
         dropped={HOSTILE: 1},
     )  # fmt: skip
     monkeypatch.setattr("assay.live.queue.status.report_of", lambda _: parked)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from assay.live.handlers.exchanges import Captured
+from assay.live.handlers.exchanges import PendingExchange
 from assay.records import Sample
 
 SAMPLE = Sample(question="Why?", contexts=None, answer="Because.")
@@ -22,7 +22,7 @@ def test_who_asks_while_it_is_being_made_gets_it_too() -> None:
         assert go_on.wait(10)
         return SAMPLE
 
-    captured = Captured(make, 10)
+    captured = PendingExchange(make, 10)
     with ThreadPoolExecutor(3) as threads:
         first = threads.submit(captured)
         assert begun.wait(10)
@@ -40,7 +40,7 @@ def test_what_cannot_be_made_is_not_made_again() -> None:
         made.append(1)
         raise ValueError("mine")
 
-    captured = Captured(make, 10)
+    captured = PendingExchange(make, 10)
     with pytest.raises(ValueError, match="mine"):
         captured()
     assert (captured(), len(made)) == (None, 1)
@@ -54,5 +54,5 @@ def test_who_asks_from_within_gets_nothing() -> None:
         inner.append(captured())
         return SAMPLE
 
-    captured = Captured(make, 10)
+    captured = PendingExchange(make, 10)
     assert (captured(), inner) == (SAMPLE, [None])

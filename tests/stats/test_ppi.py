@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.stats.ppi import Corrected, corrected_mean
+from assay.stats.ppi import CorrectedMean, corrected_mean
 
 RECORDED = json.loads(Path(__file__).with_name("ppi_python.json").read_text(encoding="utf-8"))
 
@@ -75,7 +75,7 @@ def test_what_does_not_fit_is_named(wrong, named):
         corrected_mean(**given)
 
 
-def drawn(rng: np.random.Generator, wrong: tuple[float, float], by: str, n: int = 60, rows: int = 400) -> Corrected:
+def drawn(rng: np.random.Generator, wrong: tuple[float, float], by: str, n: int = 60, rows: int = 400) -> CorrectedMean:
     """One sample with labels of `n` rows; in 70 % people say yes. The judge errs on yes and on no with `wrong`."""
     cluster = np.arange(rows) // (4 if by == "clusters" else 1)
     told = rng.normal(size=rows) + (rng.normal(size=rows)[cluster] if by == "clusters" else 0.0)

@@ -21,7 +21,7 @@ from assay.capture import CaptureRules
 from assay.errors import InputError
 from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
-from assay.live.handlers.exchanges import Captured, Remembered
+from assay.live.handlers.exchanges import PendingExchange, RecentExchanges
 from assay.records import Sample
 
 QUESTION = "Why do cats purr?"
@@ -82,11 +82,11 @@ def test_so_many_are_remembered(kit: Any) -> None:
 
 def test_large_ones_are_remembered_for_less_long(monkeypatch: Any) -> None:
     monkeypatch.setattr("assay.live.handlers.exchanges.REMEMBERED_CHARS", 10)
-    remembered = Remembered(5)
+    remembered = RecentExchanges(5)
     for number in range(5):
-        remembered.add(Captured(lambda n=number: Sample(question=str(n), contexts=None, answer="a"), 4))
+        remembered.add(PendingExchange(lambda n=number: Sample(question=str(n), contexts=None, answer="a"), 4))
     assert [sample.question for sample in remembered.samples()] == ["3", "4"]  # 4 + 4 <= 10 < 4 + 4 + 4
-    remembered.add(Captured(lambda: None, 100))
+    remembered.add(PendingExchange(lambda: None, 100))
     assert remembered.samples() == []
     assert remembered.last() is None
 
@@ -111,7 +111,7 @@ def test_asked_from_many_threads_each_sample_is_made_once() -> None:
         made.append(1)
         return Sample(question="q", contexts=None, answer="a")
 
-    one = Captured(make, 1)
+    one = PendingExchange(make, 1)
     found: list[Any] = []
 
     def ask() -> None:

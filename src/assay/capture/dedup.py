@@ -13,7 +13,7 @@ from assay.capture.open_traces import OpenTraces
 KEYS = 8192  # of exchanges handed over, the newest
 
 
-class Handed:
+class SubmissionLog:
     """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of the dict's own."""
 
     def __init__(self) -> None:
@@ -41,12 +41,12 @@ class Handed:
         )
 
 
-_HANDED: weakref.WeakKeyDictionary[Any, Handed] = weakref.WeakKeyDictionary()
+_HANDED: weakref.WeakKeyDictionary[Any, SubmissionLog] = weakref.WeakKeyDictionary()
 
 
-def handed_to(intake: Any) -> Handed:
+def handed_to(intake: Any) -> SubmissionLog:
     """What was handed to this intake; something new for one that nobody can refer to weakly."""
     try:
-        return _HANDED.setdefault(intake, Handed())
+        return _HANDED.setdefault(intake, SubmissionLog())
     except TypeError:
-        return Handed()
+        return SubmissionLog()

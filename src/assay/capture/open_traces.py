@@ -23,7 +23,7 @@ ORPHANS = 4096  # unknown parents of roots that are remembered, in case one is h
 ORPHAN_LIFE = 10.0  # seconds for which they are, after the root has ended
 
 
-class Followed(Protocol):
+class OpenTrace(Protocol):
     """What is known of one trace while it is open.
 
     key      of its root, as `key_of` makes them
@@ -52,7 +52,7 @@ class Followed(Protocol):
 
 
 RunT = TypeVar("RunT")
-TraceT = TypeVar("TraceT", bound=Followed)
+TraceT = TypeVar("TraceT", bound=OpenTrace)
 
 
 class OpenTraces(Generic[RunT, TraceT]):

@@ -62,7 +62,7 @@ def open_bytes(path: Path, unpacked: int | None = None) -> BinaryIO:
     zipped = path.suffix.lower() == ".gz"
     if zipped:
         most = max(UNPACKED if unpacked is None else unpacked, RATIO * size)
-        file = io.BufferedReader(cast(io.RawIOBase, _Unpacked(file, most)), 1 << 16)
+        file = io.BufferedReader(cast(io.RawIOBase, _GzipReader(file, most)), 1 << 16)
     try:
         start = file.peek(2)[:2]
     except DAMAGED as error:
@@ -75,7 +75,7 @@ def open_bytes(path: Path, unpacked: int | None = None) -> BinaryIO:
     return cast(BinaryIO, file)
 
 
-class _Unpacked(io.RawIOBase):
+class _GzipReader(io.RawIOBase):
     """What a gzip file holds, up to `most` bytes; then it raises TooMuch."""
 
     def __init__(self, packed: BinaryIO, most: int) -> None:

@@ -34,7 +34,7 @@ class Silent:
         return None
 
 
-class _Measured(Silent):
+class _RowRate(Silent):
     """Measures the pace, which rich would tell too high: of rows that come in bursts it sees the last burst alone."""
 
     def __init__(self, pace: Pace) -> None:
@@ -56,7 +56,7 @@ class _Measured(Silent):
         return warning
 
 
-class Bar(_Measured):
+class Bar(_RowRate):
     """A bar on stderr; redrawn at most ten times a second by a thread of rich's own, and gone at the end."""
 
     def __init__(self, pace: Pace) -> None:
@@ -99,7 +99,7 @@ class Bar(_Measured):
         return fitting(self._parts(), self._console.width - 22)
 
 
-class Lines(_Measured):
+class Lines(_RowRate):
     """A line on stderr after ten seconds and then one a minute; none for short runs. For logs: rich has no lines."""
 
     def __init__(self, pace: Pace, say: Callable[[str], None] | None = None) -> None:
@@ -116,7 +116,7 @@ class Lines(_Measured):
         self._say("assay: " + " · ".join(self._parts()) + (f" ({warning})" if warning else ""))
 
 
-class ProgressLine(_Measured):
+class ProgressLine(_RowRate):
     """One line in a notebook's cell, replaced as rows finish; at the end it says how long it took.
 
     rich would need ipywidgets for that.

@@ -12,7 +12,7 @@ from assay.live.mailbox import Mailbox
 from assay.live.shared_threads import DELIVERY
 from assay.records import ScoredSample
 from assay.sinks.base import Sink
-from assay.sinks.writing import Written, close_all, name_sinks, write_to
+from assay.sinks.writing import WriteResult, close_all, name_sinks, write_to
 
 
 class Delivery:
@@ -27,7 +27,7 @@ class Delivery:
         sinks: Sequence[Sink],
         on_score: Callable[[ScoredSample], object] | None,
         limit: int,
-        report: Callable[[int, Written | None], None],
+        report: Callable[[int, WriteResult | None], None],
         failed: Callable[[BaseException, str], None],
     ) -> None:
         self._sinks = name_sinks(sinks)
@@ -43,7 +43,7 @@ class Delivery:
     def put(self, number: int, scored: ScoredSample, *, now: bool) -> None:
         """Queue one delivery, from the scoring thread."""
         if not self._targets:
-            self._report(number, Written())
+            self._report(number, WriteResult())
         elif not self.box.put(0, (number, scored)):
             self._report(number, None)
         else:

@@ -37,7 +37,7 @@ from assay.live.shared_threads import SCORING, on_shared_thread
 from assay.live.sizes import size_of
 from assay.records import Sample, ScoredSample
 from assay.sinks.base import Sink
-from assay.sinks.writing import Written
+from assay.sinks.writing import WriteResult
 
 if TYPE_CHECKING:
     from assay.metrics.names import MetricSpec
@@ -325,7 +325,7 @@ class LiveScorer(BaseIntake):
             self.count_error(error, "budget")
             return None
 
-    def _delivered(self, number: int, written: Written | None) -> None:
+    def _delivered(self, number: int, written: WriteResult | None) -> None:
         with self._box.lock:
             counts = self._tally.counts
             counts["undelivered" if written is None or written.failures else "delivered"] += 1

@@ -50,7 +50,7 @@ def check_parameters(metric: type, given: tuple[Any, ...], named: Mapping[str, A
 
 
 @dataclass(frozen=True, slots=True)
-class _Accepted:
+class _AcceptedValues:
     """What a parameter takes: values of some kinds, and some values."""
 
     kinds: tuple[tuple[type | tuple[type, ...], str], ...]
@@ -69,7 +69,7 @@ class _Accepted:
 
 
 @lru_cache(maxsize=1024)
-def _parameters(metric: type) -> tuple[tuple[str, ...], Mapping[str, _Accepted]]:
+def _parameters(metric: type) -> tuple[tuple[str, ...], Mapping[str, _AcceptedValues]]:
     """The names of its parameters in their order, and what those take whose annotation can be looked at."""
     init: Callable[..., None] = metric.__init__  # type: ignore[misc]
     listed = inspect.signature(init).parameters.values()
@@ -78,7 +78,7 @@ def _parameters(metric: type) -> tuple[tuple[str, ...], Mapping[str, _Accepted]]
     return order, {name: taken for name in order if name in own and (taken := _accepted(metric, name)) is not None}
 
 
-def _accepted(metric: type, name: str) -> _Accepted | None:
+def _accepted(metric: type, name: str) -> _AcceptedValues | None:
     """What a parameter takes; None where its annotation holds other kinds, or names that are not there."""
     holder = next(one for one in metric.__mro__ if name in inspect.get_annotations(one))
     alone = types.new_class("alone")
@@ -91,4 +91,4 @@ def _accepted(metric: type, name: str) -> _Accepted | None:
     values = [value for one in several if typing.get_origin(one) is Literal for value in typing.get_args(one)]
     kinds = [_kind(typing.get_origin(one) or one) for one in several if typing.get_origin(one) is not Literal]
     known = [kind for kind in kinds if kind is not None]
-    return _Accepted(tuple(known), tuple(values)) if len(known) == len(kinds) else None
+    return _AcceptedValues(tuple(known), tuple(values)) if len(known) == len(kinds) else None

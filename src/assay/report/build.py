@@ -17,7 +17,7 @@ from assay.analysis.diagnosis import Causes, find_causes
 from assay.errors import InputError
 from assay.evaluation.result import Result
 from assay.judges.base import BaseJudge
-from assay.report.figures import Gathered, gathered
+from assay.report.figures import ReportFigures, gathered
 from assay.report.model import Report
 
 #: Rows of a metric that are named as moved.
@@ -77,7 +77,7 @@ def _against(report: Report, baseline: Result, options: ReportOptions) -> Report
         moved=options.moved,
         any_judge=options.any_judge,
     )
-    report.before = Gathered(report.metrics, options.slices)
+    report.before = ReportFigures(report.metrics, options.slices)
     for row in baseline.numbered():
         report.before.take(row)
     report.before.add_lost(baseline.lost)

@@ -1,6 +1,6 @@
 """The figures of a run that every report shows: of each metric its mean with an interval, coverage, bounds, the values.
 
-One pass over the rows fills them (`Gathered`), also by the values of columns (slices).
+One pass over the rows fills them (`ReportFigures`), also by the values of columns (slices).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Figures:
 
 
 @dataclass(slots=True)
-class Gathered:
+class ReportFigures:
     """What one pass over the rows of a run finds; `metrics` limits it to those.
 
     of       the figures of each metric
@@ -106,9 +106,9 @@ class Gathered:
 
 def gathered(
     rows: Iterable[Row], metrics: Sequence[str], columns: Sequence[str] = (), cluster: str | None = None
-) -> Gathered:
+) -> ReportFigures:
     """The figures of these rows. Raises InputError for a column that no row has."""
-    found = Gathered(metrics, columns, cluster)
+    found = ReportFigures(metrics, columns, cluster)
     for row in rows:
         found.take(row)
     found.check()

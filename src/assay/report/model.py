@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.comparison.sentences import detectable_difference, sentence_of, word_of
-from assay.report.figures import Gathered
+from assay.report.figures import ReportFigures
 
 if TYPE_CHECKING:
     from assay.analysis.comparison.compare import Comparison
@@ -24,9 +24,9 @@ class Report:
 
     result: Result
     metrics: list[str]
-    figures: Gathered
+    figures: ReportFigures
     baseline: Result | None = None
-    before: Gathered | None = None
+    before: ReportFigures | None = None
     comparison: Comparison | None = None
     causes: Any = None
     pairs: Mapping[int, int] = field(default_factory=dict)

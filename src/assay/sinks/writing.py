@@ -78,7 +78,7 @@ def name_sinks(sinks: Sequence[Sink] | Mapping[str, Sink]) -> dict[str, Sink]:
 
 
 @dataclass(slots=True)
-class Written:
+class WriteResult:
     """What became of one write, by the name of the sink: its receipt, None where it gives none; or its failure."""
 
     receipts: dict[str, Receipt | None] = field(default_factory=dict)
@@ -109,9 +109,9 @@ def check_sinks(sinks: Sequence[Sink] | Mapping[str, Sink]) -> None:
             log.warning("assay: %s.check failed: %s: %s", name, type(error).__name__, error)
 
 
-def write_to(targets: Iterable[tuple[str, Callable[[ScoredSample], object]]], scored: ScoredSample) -> Written:
+def write_to(targets: Iterable[tuple[str, Callable[[ScoredSample], object]]], scored: ScoredSample) -> WriteResult:
     """Hand a scored sample to one target after the other. Never raises: targets are foreign code."""
-    written = Written()
+    written = WriteResult()
     for name, target in targets:
         try:
             receipt = target(scored)

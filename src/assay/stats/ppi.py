@@ -33,7 +33,7 @@ FOLDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectedMean:
     """A mean corrected for the judge's error, with its interval.
 
     judged      the mean of the judge over all rows, labelled or not
@@ -130,7 +130,7 @@ def corrected_mean(
     rest_clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
     interval: Literal["bounded", "normal"] = "bounded",
-) -> Corrected | None:
+) -> CorrectedMean | None:
     """The mean of what people would say of all rows; None with fewer than two labels, or two labelled clusters.
 
     truth     people's labels, in [low, high]; `judged` is what the judge says of the same rows
@@ -153,7 +153,7 @@ def corrected_mean(
     found = _ends(parts, w, mean, low, high, confidence, interval)
     alone = parts.mean(0.0)
     by_labels = _ends(parts, 0.0, alone, low, high, confidence, interval)
-    return Corrected(
+    return CorrectedMean(
         mean=mean if interval == "normal" else min(high, max(low, mean)),
         low=found[0],
         high=found[1],

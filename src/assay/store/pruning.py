@@ -19,7 +19,7 @@ _UNUSED = "number IN (SELECT number FROM judgements EXCEPT SELECT judgement FROM
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
+class PruneResult:
     """What was deleted: runs of which nothing is left, rows, judgements; bytes that the store took before and after.
 
     `after` is None where nothing was deleted because it was only tried.
@@ -32,7 +32,7 @@ class Pruned:
     after: int | None
 
 
-class _Tried(Exception):
+class _DryRun(Exception):
     """Undoes the transaction."""
 
 
@@ -43,7 +43,7 @@ def prune(
     max_bytes: float | None = None,
     keep: Collection[str] = (),
     dry_run: bool = False,
-) -> Pruned:
+) -> PruneResult:
     """Delete the oldest rows, runs of which no row is left, and judgements that no run that is left has used.
 
     older_than  seconds: what was written before that goes. A run whose rows go on coming keeps the later ones.
@@ -69,20 +69,20 @@ def prune(
     if max_bytes is not None and before > max_bytes:
         cutoffs.append(_cutoff(store, kept, before, max_bytes))
     if not cutoffs:
-        return Pruned((), 0, 0, before, None if dry_run else before)
+        return PruneResult((), 0, 0, before, None if dry_run else before)
     cutoff, found = max(cutoffs), list[tuple[tuple[str, ...], int, int]]()
 
     def work(db: Statements) -> None:
         found.append(_deleted(db, cutoff, kept))
         if dry_run:
-            raise _Tried
+            raise _DryRun
 
     try:
         store.write(work)
-    except _Tried:
-        return Pruned(*found[-1], before, None)
+    except _DryRun:
+        return PruneResult(*found[-1], before, None)
     store.shrink()
-    return Pruned(*found[-1], before, store.size())
+    return PruneResult(*found[-1], before, store.size())
 
 
 def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[str, ...], int, int]:

@@ -186,7 +186,7 @@ def _evidence(metric: Metric, score: Score, sample: Sample) -> None:
             same(quote.span.of(against[quote.passage]), quote.text, f"{metric.label}: the text at a quote's place")
 
 
-class _Wrapped(BaseJudge):
+class _WrappingJudge(BaseJudge):
     """A judge around another one."""
 
     durable = False
@@ -213,16 +213,16 @@ class _Wrapped(BaseJudge):
         return await self._judge.answer(prompts)
 
 
-class _Counting(_Wrapped):
+class _Counting(_WrappingJudge):
     """Counts what it is asked."""
 
 
-class _Unable(_Wrapped):
+class _Unable(_WrappingJudge):
     def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure:
         return JudgeFailure(Cause.JUDGE_CANNOT, f"this judge cannot answer {prompt.name}")
 
 
-class _Failing(_Wrapped):
+class _Failing(_WrappingJudge):
     """Fails always, or with its prompt of one number alone."""
 
     def __init__(self, judge: BaseJudge, cause: Cause, number: int | None = None) -> None:
@@ -239,7 +239,7 @@ class _Failing(_Wrapped):
         ]
 
 
-class _Hanging(_Wrapped):
+class _Hanging(_WrappingJudge):
     """Never answers, and says when it was asked."""
 
     def __init__(self, judge: BaseJudge) -> None:

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 from assay.records import Box
 
 
-class Placed(Protocol):
+class LocatedLine(Protocol):
     """A line of text and its place: (left, top, right, bottom)."""
 
     @property
@@ -22,7 +22,7 @@ class Placed(Protocol):
     def box(self) -> Box: ...
 
 
-L = TypeVar("L", bound=Placed)
+L = TypeVar("L", bound=LocatedLine)
 
 #: Places across a page where a cut is tried.
 _PLACES = 200
@@ -52,7 +52,7 @@ def in_reading_order(lines: Sequence[L], depth: int = _DEPTH) -> list[L]:
     return found
 
 
-def _cut(lines: Sequence[Placed]) -> float | None:
+def _cut(lines: Sequence[LocatedLine]) -> float | None:
     """Where a page falls into two columns of prose: the middle of the widest gap between them, or None."""
     if len(lines) < 2 * _LINES:
         return None
@@ -79,12 +79,12 @@ def _place(x: float) -> int:
     return min(_PLACES, max(0, round(x * _PLACES)))
 
 
-def _sides(lines: Sequence[Placed], cut: float) -> tuple[list[Placed], list[Placed]]:
+def _sides(lines: Sequence[LocatedLine], cut: float) -> tuple[list[LocatedLine], list[LocatedLine]]:
     apart = [line for line in lines if not _is_over(line, cut)]
     return [one for one in apart if _middle(one) < cut], [one for one in apart if _middle(one) >= cut]
 
 
-def _is_prose(lines: Sequence[Placed]) -> bool:
+def _is_prose(lines: Sequence[LocatedLine]) -> bool:
     """Whether these are lines of running text: several, long ones, that fill their column."""
     if len(lines) < _LINES:
         return False
@@ -93,9 +93,9 @@ def _is_prose(lines: Sequence[Placed]) -> bool:
     return median(len(line.text) for line in lines) >= _CHARACTERS and filled >= _FILLED * wide
 
 
-def _is_over(line: Placed, cut: float) -> bool:
+def _is_over(line: LocatedLine, cut: float) -> bool:
     return line.box[0] < cut < line.box[2]
 
 
-def _middle(line: Placed) -> float:
+def _middle(line: LocatedLine) -> float:
     return (line.box[0] + line.box[2]) / 2

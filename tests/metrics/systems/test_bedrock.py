@@ -13,7 +13,7 @@ from assay.judges.protocol import Answer
 from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.metrics.bedrock.citation_precision import share_right
-from assay.metrics.bedrock.citations import Cited, cited_parts
+from assay.metrics.bedrock.citations import CitedPart, cited_parts
 from assay.metrics.bedrock.context_relevance import mean_rating
 from assay.metrics.bedrock.custom import Custom, worth
 from assay.metrics.bedrock.helpfulness import Helpfulness
@@ -153,8 +153,8 @@ def test_citations_of_a_data_set() -> None:
     ]
     sample = Sample(answer="It is.", contexts=SAMPLE.contexts, metadata={"citations": stored})
     assert cited_parts(sample) == (
-        Cited("It is 88 metres long.", (("PASSAGE P1", "88 metres long."), ("PASSAGE P4", "A brochure."))),
-        Cited("It is", (("PASSAGE P3", "Opened in 1931."),)),
+        CitedPart("It is 88 metres long.", (("PASSAGE P1", "88 metres long."), ("PASSAGE P4", "A brochure."))),
+        CitedPart("It is", (("PASSAGE P3", "Opened in 1931."),)),
     )
 
 

@@ -17,7 +17,7 @@ from assay_embedded.errors import FileCorrupt
 FILES = Path(__file__).parent / "files"
 
 
-class Mapped:
+class MappedFile:
     """A file as it lies on disk. It takes no memory before it is read, and may be deleted meanwhile."""
 
     def __init__(self, directory: Path, name: str, sha256: str) -> None:
@@ -33,7 +33,7 @@ class Mapped:
             self.data.madvise(mmap.MADV_DONTNEED)
 
 
-class Packed(Mapped):
+class PackedFile(MappedFile):
     """A packed file."""
 
     def unpacked(self) -> bytes:
@@ -49,8 +49,8 @@ class Content:
 
     manifest: bytes
     whole: Mapping[str, bytes]
-    packed: Mapping[str, Packed]
-    mapped: Mapping[str, Mapped]
+    packed: Mapping[str, PackedFile]
+    mapped: Mapping[str, MappedFile]
 
 
 def verified(directory: Path) -> Content:
@@ -61,13 +61,13 @@ def verified(directory: Path) -> Content:
     except (ValueError, KeyError, TypeError):
         raise FileCorrupt("manifest.json", "it is not a manifest") from None
     whole: dict[str, bytes] = {}
-    packed: dict[str, Packed] = {}
-    mapped: dict[str, Mapped] = {}
+    packed: dict[str, PackedFile] = {}
+    mapped: dict[str, MappedFile] = {}
     for name, expected in listed.items():
         if name.endswith(".gz"):
-            packed[name.removesuffix(".gz")] = Packed(directory, name, expected["sha256"])
+            packed[name.removesuffix(".gz")] = PackedFile(directory, name, expected["sha256"])
         elif name.endswith(".q4"):
-            mapped[name] = Mapped(directory, name, expected["sha256"])
+            mapped[name] = MappedFile(directory, name, expected["sha256"])
         else:
             whole[name] = read(directory, name)
             _check(name, whole[name], expected["sha256"])

@@ -12,7 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.extension import FORK_LOCK, at_the_end, own_lock
-from assay_embedded.files import Packed
+from assay_embedded.files import PackedFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +32,8 @@ class OnnxGraph:
 
     __slots__ = ("_packed", "_session")
 
-    def __init__(self, packed: Packed) -> None:
-        self._packed: Packed | None = packed
+    def __init__(self, packed: PackedFile) -> None:
+        self._packed: PackedFile | None = packed
         self._session: Any = None
 
     def run(self, feed: Mapping[str, Any]) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from assay_embedded.graphs import cpus
 T = TypeVar("T")
 
 
-class Opened(Generic[T]):
+class OpenModels(Generic[T]):
     """What was opened, by directory. Safe to use from several threads and after a fork.
 
     opens  reads a directory; what it raises is raised to whoever asked, and the next who asks tries again

@@ -19,7 +19,7 @@ from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
 from assay_embedded.files import FILES, fingerprint, verified
 from assay_embedded.graphs import OnnxGraph, arrays, each
-from assay_embedded.model import Opened, checked_threads
+from assay_embedded.model import OpenModels, checked_threads
 from assay_embedded.reader import EXCERPT, Reader
 from assay_embedded.support import Logits, ProbabilityMap, Regression, SupportReading, sigmoid
 from assay_embedded.tokens import Tokens
@@ -193,7 +193,7 @@ def _open(directory: Path) -> _Loaded:
     )
 
 
-_opened = Opened(_open)
+_opened = OpenModels(_open)
 
 
 def _line(numbers: Mapping[str, Any]) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 
 from assay.extension import (
     REMEMBERED,
-    Attached,
+    BaseHandler,
     CaptureRules,
     Intake,
     JudgeSpec,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from assay.extension import MetricSpec
 
 
-class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metaclass=HandlerType):
+class AssayCallbackHandler(BaseHandler[HandlerHealth], BaseCallbackHandler, metaclass=HandlerType):
     """Scores what LangChain chains, agents and graphs answer, while the application runs.
 
         handler = AssayCallbackHandler(metrics=["faithfulness"], sinks=[JsonlSink("scores.jsonl")])

@@ -18,7 +18,7 @@ from assay.extension import (
     Document,
     Intake,
     MayForget,
-    Remembered,
+    RecentExchanges,
     Run,
     RunCollector,
     RunKind,
@@ -51,7 +51,7 @@ class Listener:
         scorer: Intake,
         rules: CaptureRules,
         include: Callable[[Run], bool] | None,
-        remembered: Remembered,
+        remembered: RecentExchanges,
     ) -> None:
         self._collector = collector
         self._scorer = scorer

@@ -14,7 +14,7 @@ from assay.extension import JUDGING
 BLOCK: ContextVar[BaseCallbackHandler | None] = ContextVar("assay_langchain_capture", default=None)
 
 
-class _Installed:
+class _HandlerVariable:
     """Stands where LangChain expects a context variable, and gives every thread the same handler.
 
     A context variable can be read in a new thread only through its default, which cannot be changed; LangChain asks
@@ -29,7 +29,7 @@ class _Installed:
 
 
 #: The handler of the process.
-INSTALLED = _Installed()
+INSTALLED = _HandlerVariable()
 
 register_configure_hook(BLOCK, inheritable=True)
 register_configure_hook(cast("ContextVar[BaseCallbackHandler | None]", INSTALLED), inheritable=True)

@@ -12,7 +12,7 @@ from assay.extension import (
     Document,
     Intake,
     MayForget,
-    Remembered,
+    RecentExchanges,
     Run,
     RunCollector,
     Trace,
@@ -36,7 +36,7 @@ class Answers:
     """
 
     def __init__(
-        self, collector: RunCollector, intake: Intake, rules: CaptureRules, faults: Faults, remembered: Remembered
+        self, collector: RunCollector, intake: Intake, rules: CaptureRules, faults: Faults, remembered: RecentExchanges
     ) -> None:
         self.streams: dict[str, Stream] = {}
         self._collector = collector

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.extension import JUDGING, CaptureRules, Document, Intake, Remembered, Run, RunCollector
+from assay.extension import JUDGING, CaptureRules, Document, Intake, RecentExchanges, Run, RunCollector
 from assay_llama_index import requests, responses, tool_retrievers
 from assay_llama_index.answers import Answers
 from assay_llama_index.callers import is_evaluated, is_of_the_application
@@ -45,12 +45,12 @@ class Capture:
         rules: CaptureRules | None = None,
         max_open: int = 2000,
         ttl: float = 3600.0,
-        remembered: Remembered | None = None,
+        remembered: RecentExchanges | None = None,
     ) -> None:
         self.rules = rules or CaptureRules()
         self.collector = RunCollector(max_traces=max_open, ttl=ttl, keep=self.rules.runs, copy=document_of)
         self.faults = Faults(intake, self._forget)
-        self.answers = Answers(self.collector, intake, self.rules, self.faults, remembered or Remembered(0))
+        self.answers = Answers(self.collector, intake, self.rules, self.faults, remembered or RecentExchanges(0))
         self.seen = 0
         self._named = self.rules.runs
         self._inside: dict[str, Run] = {}  # spans that mean nothing by themselves, and the runs in which they lie

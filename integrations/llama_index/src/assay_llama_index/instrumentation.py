@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
-from assay.extension import REMEMBERED, Attached, CaptureRules, Health, Intake, JudgeSpec, LiveOptions, Record, is_off
+from assay.extension import (
+    REMEMBERED,
+    BaseHandler,
+    CaptureRules,
+    Health,
+    Intake,
+    JudgeSpec,
+    LiveOptions,
+    Record,
+    is_off,
+)
 from assay_llama_index import recording
 from assay_llama_index import usage_errors as misuse
 from assay_llama_index.capture import Capture
@@ -50,7 +60,7 @@ class InstrumentationHealth(Record):
         return self.live.errors
 
 
-class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.InstrumentationType):
+class AssayInstrumentation(BaseHandler[InstrumentationHealth], metaclass=misuse.InstrumentationType):
     """Scores what LlamaIndex engines, agents and workflows answer, while the application runs.
 
         with AssayInstrumentation(metrics=["faithfulness"], sinks=[JsonlSink("scores.jsonl")]) as assay:

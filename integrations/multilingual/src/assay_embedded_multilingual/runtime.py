@@ -16,7 +16,7 @@ from typing import Any
 from assay_embedded import SupportReading
 from assay_embedded import files as packed
 from assay_embedded.graphs import OnnxGraph, arrays
-from assay_embedded.model import Opened, checked_threads
+from assay_embedded.model import OpenModels, checked_threads
 from assay_embedded.reader import Reader
 from assay_embedded.support import Logits, ProbabilityMap
 from assay_embedded.tokens import Tokens
@@ -108,4 +108,4 @@ def _open(directory: Path) -> _Loaded:
     )
 
 
-_opened = Opened(_open)
+_opened = OpenModels(_open)

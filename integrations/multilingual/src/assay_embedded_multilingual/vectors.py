@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay_embedded.files import Mapped
+from assay_embedded.files import MappedFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,7 @@ class Vectors:
 
     __slots__ = ("_mapped",)
 
-    def __init__(self, mapped: Mapped) -> None:
+    def __init__(self, mapped: MappedFile) -> None:
         self._mapped = mapped
 
     def of(self, pieces: Sequence[int]) -> NDArray[np.float32]:

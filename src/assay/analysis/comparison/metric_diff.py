@@ -33,7 +33,7 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedRow:
     """A row whose score is another in the second run. Rows count from 1 in each run."""
 
     name: str
@@ -65,7 +65,7 @@ class MetricDiff:
     p: float | None = None
     verdict: Verdict = "inconclusive"
     bounds: tuple[float, float] | None = None
-    moved: tuple[Moved, ...] = ()
+    moved: tuple[MovedRow, ...] = ()
     offset: Estimate | None = None
 
     def __str__(self) -> str:
@@ -145,7 +145,7 @@ class Pairs:
         return least / len(self._rows), most / len(self._rows)
 
     @staticmethod
-    def judged(one: MetricDiff, p: float | None, confidence: float, moved: tuple[Moved, ...]) -> MetricDiff:
+    def judged(one: MetricDiff, p: float | None, confidence: float, moved: tuple[MovedRow, ...]) -> MetricDiff:
         """With the corrected p, the verdict, and the rows that moved."""
         verdict: Verdict = "inconclusive"
         if one.difference is not None and p is not None and p < 1.0 - confidence:
@@ -153,7 +153,7 @@ class Pairs:
             verdict = "better" if rose == (one.direction == "higher") else "worse"
         return replace(one, p=p, verdict=verdict, moved=moved)
 
-    def moved(self, first: Result, second: Result, most: int) -> tuple[Moved, ...]:
+    def moved(self, first: Result, second: Result, most: int) -> tuple[MovedRow, ...]:
         """The rows that moved most, first those for the worse, with the claims that flipped."""
         sign = 1.0 if not self._rows or self._rows[0][2].direction == "higher" else -1.0
         changed = [(sign * (b - a), one, other, a, b) for one, other, a, b in self._valued if a != b]
@@ -161,7 +161,7 @@ class Pairs:
         worse = [item for item in changed if item[0] < 0][:most]
         better = [item for item in changed if item[0] > 0][: max(0, most - len(worse))]
         return tuple(
-            Moved(one.name, one.number, other.number, a, b, self._flips(first, second, one, other))
+            MovedRow(one.name, one.number, other.number, a, b, self._flips(first, second, one, other))
             for _, one, other, a, b in (*worse, *better)
         )
 

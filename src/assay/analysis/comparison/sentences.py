@@ -10,7 +10,7 @@ from assay.evaluation.completeness import rows_in_words
 
 if TYPE_CHECKING:
     from assay.analysis.comparison.compare import Comparison
-    from assay.analysis.comparison.metric_diff import MetricDiff, Moved
+    from assay.analysis.comparison.metric_diff import MetricDiff, MovedRow
     from assay.evaluation.result import Result
 
 Word = Literal["better", "worse", "mixed", "inconclusive", "no baseline"]
@@ -54,7 +54,7 @@ def _detectable_text(one: MetricDiff) -> str:
     return f"{one.difference.detectable:.2f} on {one.metric} with {pluralize(one.pairs, 'row')}"
 
 
-def regressions(comparison: Comparison | None) -> list[tuple[MetricDiff, Moved]]:
+def regressions(comparison: Comparison | None) -> list[tuple[MetricDiff, MovedRow]]:
     """The rows that moved for the worse, metric by metric, those that moved most first; of metrics that are worse the
     rows stand before those of others.
     """
@@ -64,6 +64,6 @@ def regressions(comparison: Comparison | None) -> list[tuple[MetricDiff, Moved]]
     return sorted(found, key=lambda pair: (pair[0].verdict != "worse", -abs(pair[1].second - pair[1].first)))
 
 
-def fell(one: MetricDiff, moved: Moved) -> bool:
+def fell(one: MetricDiff, moved: MovedRow) -> bool:
     """Whether the row moved for the worse."""
     return (moved.second < moved.first) == (one.direction == "higher")

@@ -12,7 +12,7 @@ from assay.analysis.diagnosis.classify import TOP, CauseDecision, decide
 from assay.analysis.diagnosis.context_health import ContextHealth
 from assay.analysis.diagnosis.facts import UNSURE, Facts, facts_of
 from assay.analysis.diagnosis.failed_rows import failed_by, is_measured, thresholds_for
-from assay.analysis.diagnosis.missing_prompts import AT_ONCE, Unasked, prompts_for, read
+from assay.analysis.diagnosis.missing_prompts import AT_ONCE, StoredJudge, prompts_for, read
 from assay.analysis.diagnosis.records import Causes, RootCause
 from assay.errors import InputError
 from assay.evaluation.result import Result
@@ -146,7 +146,7 @@ class _Work:
 async def _with_judge(work: _Work, judge: BaseJudge, ask: bool, budget: Budget | None) -> Causes:
     """The same with what the store has of the judge and, where it may be asked, with what it says."""
     judgements = work.result.store.judgements(work.result.run)
-    stored = JudgementCache(Unasked(judge), judgements)
+    stored = JudgementCache(StoredJudge(judge), judgements)
     asked = JudgementCache(judge, judgements)
     slots = asyncio.Semaphore(AT_ONCE)
 

@@ -76,7 +76,7 @@ def prompts_for(missing: Sequence[str], facts: Facts) -> int:
     return count + sum(not known[text] for text in texts)
 
 
-class Unasked(BaseJudge):
+class StoredJudge(BaseJudge):
     """A judge in name alone: it finds what the store has of that judge, and asks nothing."""
 
     def __init__(self, judge: BaseJudge) -> None:

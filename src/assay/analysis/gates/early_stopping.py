@@ -52,7 +52,7 @@ class _Ends:
 
 
 @dataclass(slots=True)
-class _Looked:
+class _RuleBets:
     """One rule and its bets; None where it can only be decided on all rows."""
 
     rule: GateRule
@@ -208,7 +208,7 @@ class Early:
         return GateDecision(result.run, against, self.gate.confidence, rulings, (said, *notes))
 
 
-def _looked(rule: GateRule, metrics: Mapping[str, Metric], rows: int, gate: Gate, tests: int) -> _Looked:
+def _looked(rule: GateRule, metrics: Mapping[str, Metric], rows: int, gate: Gate, tests: int) -> _RuleBets:
     metric = metrics.get(rule.metric)
     if metric is None:
         raise InputError(f"gate {rule.metric}: it is not among the metrics that are measured, {', '.join(metrics)}")
@@ -217,7 +217,7 @@ def _looked(rule: GateRule, metrics: Mapping[str, Metric], rows: int, gate: Gate
     width = ends.high - ends.low
     if not width < float("inf"):
         raise InputError(f"early: {rule.metric} has a range without an end: rows to come could always change its mean")
-    looked = _Looked(rule, ends, rows)
+    looked = _RuleBets(rule, ends, rows)
     if not rule.tests or rule.kind == "good_share":  # by labels it is for all rows to say
         return looked
     low, high = (-width, width) if rule.relative else (ends.low, ends.high)

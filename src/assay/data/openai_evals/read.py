@@ -14,7 +14,7 @@ from typing import Any
 
 from assay.data.exports import json_of
 from assay.data.openai_evals.documents import documents, files_of
-from assay.data.openai_evals.sample import NAME, Exported, looked_up, sample_of
+from assay.data.openai_evals.sample import NAME, OpenAIEvalsRecord, looked_up, sample_of
 from assay.data.rows import RowError
 from assay.data.sources import HEAD_ROWS, UnreadableRow
 from assay.errors import InputError
@@ -29,7 +29,7 @@ _NO_ROWS = frozenset({"data_source_config", "testing_criteria", "data_source", "
 _LISTS = frozenset({"data", "output_items", "items", "rows", "runs", "evals", "pages"})
 _OPEN_SOURCE = "is a log of the open-source `evals` package; its records are not read, only those of the hosted evals"
 
-Placed = tuple[str, Exported | UnreadableRow]
+Placed = tuple[str, OpenAIEvalsRecord | UnreadableRow]
 
 
 def open_source(
@@ -59,7 +59,7 @@ def _checked(records: Iterator[Placed], columns: Mapping[str, str], limit: int |
         if field_of(field) is None:
             raise InputError(f"column_map: {field!r} is no field of a sample ({', '.join(ACCEPTED)})")
     head = list(islice(records, min(HEAD_ROWS, limit or HEAD_ROWS))) if columns else []
-    exported = [one for _, one in head if isinstance(one, Exported)]
+    exported = [one for _, one in head if isinstance(one, OpenAIEvalsRecord)]
     for path in columns.values() if exported else ():
         if not any(looked_up(one, path)[0] for one in exported):
             names = dict.fromkeys(name for one in exported for name in one.names())
@@ -116,7 +116,7 @@ def _records(files: tuple[Path, ...], root: Path) -> Iterator[Placed]:
                 if isinstance(found, _Run):
                     inside[path] = True
                     continue
-                if isinstance(found, Exported) and found.run:
+                if isinstance(found, OpenAIEvalsRecord) and found.run:
                     itemised.add(found.run)
                 yield where, found
                 if isinstance(found, UnreadableRow) and found.message == _OPEN_SOURCE:
@@ -145,13 +145,15 @@ class _Run:
         for number, row in enumerate(self._content, 1):
             where = f"{place}, data_source.source.content[{number}]"
             for at, found in _find_records(row, where):
-                if isinstance(found, Exported):
+                if isinstance(found, OpenAIEvalsRecord):
                     found.rest.setdefault("run_id", self.id)
                 if not isinstance(found, _Run):
                     yield at, found
 
 
-def _find_records(value: object, place: str, depth: int = 0) -> Iterator[tuple[str, Exported | UnreadableRow | _Run]]:
+def _find_records(
+    value: object, place: str, depth: int = 0
+) -> Iterator[tuple[str, OpenAIEvalsRecord | UnreadableRow | _Run]]:
     """The records in a value: itself, or those in the lists and objects that it holds."""
     value = json_of(value) if depth else value  # `to_json()` of an item is a text, and texts get into lists
     if isinstance(value, UnreadableRow):
@@ -164,14 +166,16 @@ def _find_records(value: object, place: str, depth: int = 0) -> Iterator[tuple[s
     elif _is_open_source(value):
         yield place, UnreadableRow(_OPEN_SOURCE)
     else:
-        record = Exported.of(value)
+        record = OpenAIEvalsRecord.of(value)
         if record is not None:
             yield place, record
         else:
             yield from _within(value, place, depth)
 
 
-def _within(value: Mapping[str, Any], place: str, depth: int) -> Iterator[tuple[str, Exported | UnreadableRow | _Run]]:
+def _within(
+    value: Mapping[str, Any], place: str, depth: int
+) -> Iterator[tuple[str, OpenAIEvalsRecord | UnreadableRow | _Run]]:
     """The records in an object that is none: a page, a run, an eval, or what a script put together."""
     described = value.get("object") in ("eval", "eval.run", "list") or not _NO_ROWS.isdisjoint(value)
     if value.get("object") == "eval.run" or "data_source" in value:

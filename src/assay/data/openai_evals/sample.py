@@ -31,7 +31,7 @@ _OF_RECORD = ("status", "created_at", "datasource_item_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class OpenAIEvalsRecord:
     """One record: the row of data, what the model was sent and said, and all else that the record holds."""
 
     item: dict[str, Any]
@@ -39,7 +39,7 @@ class Exported:
     rest: dict[str, Any]
 
     @classmethod
-    def of(cls, value: Mapping[str, Any]) -> Exported | None:
+    def of(cls, value: Mapping[str, Any]) -> OpenAIEvalsRecord | None:
         """The record in an object of JSON or a row of a table; None where it is none."""
         record = _unflattened(value)
         item = json_of(record.get("datasource_item", record.get("item")))
@@ -71,14 +71,14 @@ class Exported:
         yield from self.rest
 
 
-def looked_up(record: Exported, path: str) -> tuple[bool, Any]:
+def looked_up(record: OpenAIEvalsRecord, path: str) -> tuple[bool, Any]:
     """Whether the record has something under a name of the item or a path, and what."""
     if path in record.item:
         return True, record.item[path]
     return _at({**record.rest, "item": record.item, "datasource_item": record.item, "sample": record.sample}, path)
 
 
-def sample_of(record: Exported, columns: Mapping[str, str], number: int) -> Sample:
+def sample_of(record: OpenAIEvalsRecord, columns: Mapping[str, str], number: int) -> Sample:
     """The sample in a record. Raises InputError, which names the column, where it holds none."""
     row: dict[str, Any] = dict(record.item)
     chosen: dict[str, str] = {}
@@ -103,7 +103,7 @@ def sample_of(record: Exported, columns: Mapping[str, str], number: int) -> Samp
     return sample_from_row(row, chosen, number)
 
 
-def _read_messages(record: Exported, row: dict[str, Any], chosen: dict[str, str]) -> None:
+def _read_messages(record: OpenAIEvalsRecord, row: dict[str, Any], chosen: dict[str, str]) -> None:
     """A question that is a list of messages, or is not in the item: the user's last one, and the turns before it."""
     asked = json_of(row.get(chosen.get("question", "")))
     if not missing(asked) and not _are_messages(asked):
@@ -120,7 +120,7 @@ def _read_messages(record: Exported, row: dict[str, Any], chosen: dict[str, str]
         row["the turns before"], chosen["history"] = _pairs(turns), "the turns before"
 
 
-def _read_answer(record: Exported, row: dict[str, Any], chosen: dict[str, str]) -> None:
+def _read_answer(record: OpenAIEvalsRecord, row: dict[str, Any], chosen: dict[str, str]) -> None:
     if "answer" in chosen:
         if _are_messages(found := json_of(row.get(chosen["answer"]))):
             row["the answer"], chosen["answer"] = last_answer(found), "the answer"
@@ -155,7 +155,7 @@ def _sampled_text(sample: Mapping[str, Any]) -> tuple[bool, str | None]:
     return (isinstance(error, Mapping) and bool(error.get("code"))) or isinstance(text, str), None
 
 
-def _read_identity(record: Exported, row: dict[str, Any], chosen: dict[str, str]) -> None:
+def _read_identity(record: OpenAIEvalsRecord, row: dict[str, Any], chosen: dict[str, str]) -> None:
     if "id" not in chosen:
         if record.id is not None:
             row["the id"], chosen["id"] = record.id, "the id"
@@ -167,7 +167,7 @@ def _read_identity(record: Exported, row: dict[str, Any], chosen: dict[str, str]
         chosen["ids"] = "the ids"
 
 
-def _metadata(record: Exported) -> dict[str, Any]:
+def _metadata(record: OpenAIEvalsRecord) -> dict[str, Any]:
     """What the graders said, and under what circumstances the answer came about."""
     results = json_of(record.rest.get("results"))
     graded = [json_object({key: one[key] for key in _OF_RESULT if one.get(key) is not None})

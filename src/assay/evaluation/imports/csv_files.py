@@ -16,7 +16,7 @@ from assay.data.exports import json_of, read_records
 from assay.data.rows import RowError
 from assay.errors import InputError
 from assay.evaluation.imports.scales import Stated, scale_of
-from assay.evaluation.imports.scored_samples import Graded, ImportedRun, ImportedValue, parse_value, run_of
+from assay.evaluation.imports.scored_samples import ImportedRun, ImportedScores, ImportedValue, parse_value, run_of
 from assay.records.field_names import field_of
 
 Row = Mapping[str, Any]
@@ -51,7 +51,7 @@ def open_langsmith(address: str, *, scales: Stated | None = None) -> ImportedRun
     rows = _records("langsmith", address)
     columns = _columns(rows, lambda name: name.startswith(_FEEDBACK))
     graded = [
-        Graded(
+        ImportedScores(
             _example(row), {name.removeprefix(_FEEDBACK): parse_value(row.get(name)) for name in columns if name in row}
         )
         for row in rows
@@ -99,9 +99,9 @@ def _columns(rows: list[Row], wanted: Callable[[str], bool]) -> list[str]:
     return found
 
 
-def _graded(row: Row, sample: Row, columns: list[str]) -> Graded:
+def _graded(row: Row, sample: Row, columns: list[str]) -> ImportedScores:
     scores: dict[str, ImportedValue] = {name: parse_value(row.get(name)) for name in columns}
-    return Graded({name: value for name, value in sample.items() if name not in columns}, scores)
+    return ImportedScores({name: value for name, value in sample.items() if name not in columns}, scores)
 
 
 def _is_number_of_rows(name: str) -> bool:

@@ -11,7 +11,7 @@ from assay.data import RowError, open_data
 from assay.data.files import json_of_file
 from assay.errors import InputError
 from assay.evaluation.imports.scales import Stated
-from assay.evaluation.imports.scored_samples import Graded, ImportedRun, ImportedValue, parse_value, run_of
+from assay.evaluation.imports.scored_samples import ImportedRun, ImportedScores, ImportedValue, parse_value, run_of
 from assay.records import Direction, Sample
 
 #: Where `assay.data.openai_evals.read` keeps what the graders said.
@@ -36,7 +36,7 @@ def open_deepeval(address: str, *, scales: Stated | None = None) -> ImportedRun:
     return run_of("deepeval", address, [_case(one, address, n) for n, one in enumerate(cases, 1)], scales)
 
 
-def _case(case: Any, address: str, number: int) -> Graded:
+def _case(case: Any, address: str, number: int) -> ImportedScores:
     case = _mapping(case, address, number)
     found: dict[str, ImportedValue] = {}
     for one in case.get("metricsData") or ():
@@ -48,7 +48,7 @@ def _case(case: Any, address: str, number: int) -> Graded:
             found[one["name"]] = ImportedValue(f"the metric failed: {str(one['error'])[:200]}", judge)
         else:
             found[one["name"]] = parse_value(one.get("score"), judge, _good_end(one))
-    return Graded({name: case[key] for key, name in _CASE.items() if case.get(key) is not None}, found)
+    return ImportedScores({name: case[key] for key, name in _CASE.items() if case.get(key) is not None}, found)
 
 
 def _good_end(one: Mapping[str, Any]) -> Direction | None:
@@ -71,7 +71,7 @@ def open_ragchecker(address: str, *, scales: Stated | None = None) -> ImportedRu
         result = _mapping(one, address, number)
         metrics = result.get("metrics")
         rows.append(
-            Graded(
+            ImportedScores(
                 {
                     "id": result.get("query_id"),
                     "question": result.get("query"),
@@ -92,7 +92,7 @@ def open_llamaindex(address: str, *, scales: Stated | None = None) -> ImportedRu
 
     Results of several evaluators are of one row where query and response are the same.
     """
-    rows: dict[tuple[Any, Any, int], Graded] = {}
+    rows: dict[tuple[Any, Any, int], ImportedScores] = {}
     for name, results in _object("llamaindex", address).items():
         if not isinstance(results, list):
             raise InputError(f"{address}: {name!r}: expected the list of an evaluator's results")
@@ -108,8 +108,8 @@ def open_llamaindex(address: str, *, scales: Stated | None = None) -> ImportedRu
             found = parse_value(result.get("score"))
             if result.get("invalid_result"):
                 found = ImportedValue(f"the result is invalid: {result.get('invalid_reason') or 'no reason given'}")
-            kept = rows.setdefault((*asked, seen[asked]), Graded(sample, {}))
-            rows[(*asked, seen[asked])] = Graded(kept.row, {**kept.given, str(name): found})
+            kept = rows.setdefault((*asked, seen[asked]), ImportedScores(sample, {}))
+            rows[(*asked, seen[asked])] = ImportedScores(kept.row, {**kept.given, str(name): found})
     return run_of("llamaindex", address, list(rows.values()), scales)
 
 
@@ -119,7 +119,7 @@ def open_bedrock(address: str, *, scales: Stated | None = None) -> ImportedRun:
     for sample in _samples("bedrock", address):
         found = sample.metadata.get("bedrock_scores")
         scores = {name: parse_value(value) for name, value in found.items()} if isinstance(found, Mapping) else {}
-        rows.append(Graded(sample, scores))
+        rows.append(ImportedScores(sample, scores))
     return run_of("bedrock", address, rows, scales)
 
 
@@ -138,7 +138,7 @@ def open_openai_evals(address: str, *, scales: Stated | None = None) -> Imported
             if isinstance(one, Mapping) and isinstance(one.get("name"), str):
                 key = "score" if one["name"] in scales else "passed"
                 found[one["name"]] = parse_value(one.get(key))
-        rows.append(Graded(_without_id(sample), found))
+        rows.append(ImportedScores(_without_id(sample), found))
     passing = {name: (0.0, 1.0) for row in rows for name in row.given if name not in scales}
     return run_of("openai-evals", address, rows, {**passing, **scales})
 

@@ -31,7 +31,7 @@ class ImportedValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
+class ImportedScores:
     """A row of somebody's file, or the sample in it, and what stands there of each metric."""
 
     row: Mapping[str, Any] | Sample
@@ -62,7 +62,7 @@ def parse_value(value: object, judge: str | None = None, direction: Direction | 
     return ImportedValue(number if math.isfinite(number) else f"{number} is no finite number", judge, direction)
 
 
-def run_of(system: str, file: str, rows: Sequence[Graded], scales: Stated | None) -> ImportedRun:
+def run_of(system: str, file: str, rows: Sequence[ImportedScores], scales: Stated | None) -> ImportedRun:
     """The rows as a run. Metrics whose scale nobody has said are left out, and a note names them.
 
     Raises InputError where there is no row, none of the metrics has a scale, a stated one is of no metric of the
@@ -98,11 +98,11 @@ def run_of(system: str, file: str, rows: Sequence[Graded], scales: Stated | None
     return ImportedRun(f"{system}: {', '.join(sorted(judges)) or 'not said'}", scored, tuple(notes))
 
 
-def _printable(row: Graded) -> Graded:
+def _printable(row: ImportedScores) -> ImportedScores:
     """The row, with names of metrics that can be stored and printed: JSON may hold half a character."""
     if all(name == well_formed(name) for name in row.given):
         return row
-    return Graded(row.row, {well_formed(name): one for name, one in row.given.items()})
+    return ImportedScores(row.row, {well_formed(name): one for name, one in row.given.items()})
 
 
 def _refuse(system: str, file: str, columns: Sequence[str]) -> NoReturn:
@@ -114,7 +114,7 @@ def _refuse(system: str, file: str, columns: Sequence[str]) -> NoReturn:
     )
 
 
-def _scale(system: str, name: str, rows: Sequence[Graded], scales: Stated) -> Scale | None:
+def _scale(system: str, name: str, rows: Sequence[ImportedScores], scales: Stated) -> Scale | None:
     scale = scale_of(system, name, scales)
     shown = {one.direction for row in rows if (one := row.given.get(name)) is not None} - {None}
     if scale is None or name in scales or scale.name in scales or shown <= {scale.direction}:
@@ -137,7 +137,7 @@ def _unique_names(scales: Mapping[str, Scale]) -> dict[str, Scale]:
 
 
 def _scored(
-    system: str, file: str, rows: Sequence[Graded], scales: Mapping[str, Scale]
+    system: str, file: str, rows: Sequence[ImportedScores], scales: Mapping[str, Scale]
 ) -> tuple[list[ScoredSample], list[str]]:
     """The rows that can be read, and why the others cannot."""
     found, left = [], []
@@ -153,7 +153,7 @@ def _scored(
     return found, left
 
 
-def _samples(rows: Sequence[Graded]) -> Iterator[Sample | RowError]:
+def _samples(rows: Sequence[ImportedScores]) -> Iterator[Sample | RowError]:
     made = [graded.row for graded in rows if isinstance(graded.row, Sample)]
     if len(made) == len(rows):  # nothing is left to read
         return iter(made)

@@ -14,7 +14,7 @@ from assay.data.exports import json_of, read_records
 from assay.data.rows import RowError
 from assay.errors import InputError
 from assay.evaluation.imports.scales import Stated
-from assay.evaluation.imports.scored_samples import Graded, ImportedRun, ImportedValue, parse_value, run_of
+from assay.evaluation.imports.scored_samples import ImportedRun, ImportedScores, ImportedValue, parse_value, run_of
 from assay.records import Sample
 
 Record = Mapping[str, Any]
@@ -79,12 +79,12 @@ class TraceRows:
         lost = tuple(f"{self.address}: not read: {what} ({count})." for what, count in self._lost.items())
         return run._replace(notes=(*run.notes, *lost))
 
-    def _graded(self, key: str, row: _Row, names: set[str]) -> Graded:
+    def _graded(self, key: str, row: _Row, names: set[str]) -> ImportedScores:
         named = well_formed(row.name or key) if row.question is None else None
         about = Sample(id=named, question=row.question, answer=row.answer, reference=row.reference)
         if row.failed is not None:
-            return Graded(about, dict.fromkeys(names, ImportedValue(row.failed)))
-        return Graded(about, {name: _mean_value(values) for name, values in row.scores.items()})
+            return ImportedScores(about, dict.fromkeys(names, ImportedValue(row.failed)))
+        return ImportedScores(about, {name: _mean_value(values) for name, values in row.scores.items()})
 
 
 def _mean_value(values: list[ImportedValue]) -> ImportedValue:

@@ -24,7 +24,7 @@ GUILTY = 3  # rows of one shard that may be put in quarantine
 AHEAD = 64  # shards that the driver reads ahead, to give the largest ones first
 
 
-class Merged:
+class ShardMerger:
     """Takes the entries of shards into a result, in whatever order they come."""
 
     def __init__(self, result: Result) -> None:
@@ -43,7 +43,7 @@ class Merged:
 class Driver:
     """Hands shards to a pool until all are done or set aside."""
 
-    def __init__(self, recipe: ShardRecipe, pool: WorkerPool, merged: Merged, progress: bool | None) -> None:
+    def __init__(self, recipe: ShardRecipe, pool: WorkerPool, merged: ShardMerger, progress: bool | None) -> None:
         self._recipe, self._pool, self._merged, self._progress = recipe, pool, merged, progress
         self._folder = Folder(recipe.out)
         self.plan = ShardPlan(self._folder)

@@ -18,7 +18,7 @@ from assay.evaluation.completeness import NOT_FINISHED
 from assay.evaluation.evaluate import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
 from assay.evaluation.result import Result
 from assay.evaluation.run_names import start_run
-from assay.evaluation.sharded.driver import DEATHS, Driver, Merged
+from assay.evaluation.sharded.driver import DEATHS, Driver, ShardMerger
 from assay.evaluation.sharded.engines import Engine, Processes, may_be_shared
 from assay.evaluation.sharded.manifest import Folder
 from assay.evaluation.sharded.scoring import JudgeMaker, ShardRecipe, make_judge
@@ -149,7 +149,7 @@ def evaluate_in_shards(
             run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial,
             lean=lean, budget=budget, stop_after=stop_after,
         )  # fmt: skip
-        return _driven(Driver(recipe, pool, Merged(result), progress), recipe, result)
+        return _driven(Driver(recipe, pool, ShardMerger(result), progress), recipe, result)
 
 
 def _spending(folder: Folder, own: Path) -> Path:
@@ -201,7 +201,7 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
     usage, cache_hits = result.usage, result.cache_hits
     _empty(result, names)
     result.rows = 0
-    merged = Merged(result)
+    merged = ShardMerger(result)
     for shard in shards:
         if shard.file != file:
             before, file, in_file = before + in_file, shard.file, 0

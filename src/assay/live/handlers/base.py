@@ -1,6 +1,6 @@
 """What a handler of any framework offers beside listening: what it captured, waiting, closing, and words on wrong use.
 
-An integration's handler derives from `Attached`, and hands finished traces to a `TraceSubmitter`.
+An integration's handler derives from `BaseHandler`, and hands finished traces to a `TraceSubmitter`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay._util.call_repr import call_repr
 from assay.capture.rules import CaptureRules
 from assay.errors import InputError
 from assay.live.disabled_intake import DisabledIntake
-from assay.live.handlers.exchanges import CaptureOnly, Remembered
+from assay.live.handlers.exchanges import CaptureOnly, RecentExchanges
 from assay.live.intake import open_intake, switched_off
 from assay.live.protocol import Intake, LiveOptions
 from assay.records import Sample, ScoredSample
@@ -54,7 +54,7 @@ ELSEWHERE: Mapping[str, str] = {
 _OWN = ("metrics", "judge", "scorer", "rules", "remember", "enabled", *LiveOptions.__annotations__)
 
 
-class Attached(Generic[HealthT]):
+class BaseHandler(Generic[HealthT]):
     """What handlers share: the intake, what was captured, waiting and closing. A subclass says how it attaches.
 
     Args:
@@ -78,7 +78,7 @@ class Attached(Generic[HealthT]):
         remember: int,
         enabled: bool | None,
     ) -> None:
-        self.remembered = Remembered(remember)
+        self.remembered = RecentExchanges(remember)
         self.scorer = open_capture(
             type(self).__name__, metrics, judge, scorer, options, self.remembered,
             has_reference=rules.adjust is not None, enabled=enabled,
@@ -174,7 +174,7 @@ def open_capture(
     judge: JudgeSpec,
     scorer: Intake | None,
     options: LiveOptions,
-    remembered: Remembered,
+    remembered: RecentExchanges,
     *,
     has_reference: bool = False,
     enabled: bool | None = None,

@@ -19,7 +19,7 @@ REMEMBERED_CHARS = 32_000_000  # that they may hold, about
 PATIENCE = 10.0  # seconds for a sample that another thread is making
 
 
-class Captured:
+class PendingExchange:
     """A finished exchange on its way to a sample, which is made once: by the intake, or by whoever asks first.
 
     size  characters held, about: queues are bounded by it
@@ -53,7 +53,7 @@ class Captured:
             self._lock.release()
 
 
-class Remembered:
+class RecentExchanges:
     """The newest captured exchanges of a handler: at most `count`. A forked child has none of its parent's."""
 
     def __init__(self, count: int = REMEMBERED) -> None:
@@ -64,7 +64,7 @@ class Remembered:
         renewed(self)
         self._large = False  # whether so many of them may be too much: most are small, and need not be added up
 
-    def add(self, captured: Captured) -> None:
+    def add(self, captured: PendingExchange) -> None:
         """One more. Called in hooks."""
         if not self._count:
             return
@@ -85,13 +85,13 @@ class Remembered:
 
     def _set_up(self) -> None:
         """Begin afresh, at first and in a forked child."""
-        self._ring: deque[Captured] = deque(maxlen=self._count)
+        self._ring: deque[PendingExchange] = deque(maxlen=self._count)
 
 
 class CaptureOnly(DisabledIntake):
     """The intake of a handler with `metrics=()`: nothing is scored, `samples()` shows what was captured."""
 
-    def __init__(self, remembered: Remembered) -> None:
+    def __init__(self, remembered: RecentExchanges) -> None:
         super().__init__("metrics=()")
         self._remembered = remembered
         self._errors = Errors()

@@ -14,7 +14,7 @@ from assay.capture.history import trim_history
 from assay.capture.missing_answer import log_missing_answer
 from assay.capture.rules import CaptureRules
 from assay.capture.tree import Trace
-from assay.live.handlers.exchanges import Captured, Remembered
+from assay.live.handlers.exchanges import PendingExchange, RecentExchanges
 from assay.live.protocol import Intake
 from assay.records import Sample
 
@@ -42,7 +42,7 @@ class TraceSubmitter:
         collector: RunCollector,
         intake: Intake,
         rules: CaptureRules,
-        remembered: Remembered,
+        remembered: RecentExchanges,
         make: Callable[[Trace], tuple[Sample | None, MayForget]],
         count: Callable[[BaseException, str], None],
     ) -> None:
@@ -64,7 +64,7 @@ class TraceSubmitter:
         elif not self._handed.first(trace.key):
             self.left_out["captured_twice"] += 1
         else:
-            captured = Captured(partial(self._sample, trace), trace.size)
+            captured = PendingExchange(partial(self._sample, trace), trace.size)
             self._remembered.add(captured)
             self._intake.submit(captured)
 

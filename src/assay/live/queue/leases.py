@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from assay._util.threads import BackgroundWorker
 from assay.live.queue.queue_file import QueueFile
-from assay.live.queue.rows import Leased
+from assay.live.queue.rows import LeasedSample
 from assay.live.queue.transitions import Outcome, Return, Transition
 
 POLL = 0.2  # seconds between looks for new samples
@@ -51,7 +51,7 @@ class Leases:
         self._file, self._worker, self._lease, self._room = file, worker, lease, room
         self._paused, self._failed, self._kept, self._arrived = paused, failed, kept, arrived
         self._changed = threading.Condition()
-        self._ready: deque[Leased] = deque()
+        self._ready: deque[LeasedSample] = deque()
         self._begun: set[int] = set()
         self._outcomes: list[Outcome] = []
         self._returns: list[Return] = []
@@ -68,7 +68,7 @@ class Leases:
         """Begin to lease."""
         self._thread.post(self._run)
 
-    def next(self) -> Leased | None:
+    def next(self) -> LeasedSample | None:
         """A sample to begin; None where there is none just now, or none is to be begun."""
         with self._changed:
             if not self._ready or self._stopping or self._paused():
@@ -191,7 +191,7 @@ class Leases:
             self._file.renew(self._worker, time.time() + self._lease)
             self._renewed = now
 
-    def _take(self, turn: Transition, leased: list[Leased]) -> None:
+    def _take(self, turn: Transition, leased: list[LeasedSample]) -> None:
         """The turn is on disk."""
         with self._changed:
             del self._outcomes[: len(turn.outcomes)]

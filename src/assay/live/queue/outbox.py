@@ -88,7 +88,7 @@ class Outbox:
                 self._woken.wait(POLL)
 
     def _deliver(self, parcels: Sequence[PendingDelivery]) -> None:
-        done = _Done()
+        done = _Deliveries()
         try:
             for parcel in parcels:
                 if self._stopped:
@@ -108,13 +108,13 @@ class Outbox:
         if self._stopped:
             self._file.release_parcels(self._worker)
 
-    def _note(self, done: _Done) -> None:
+    def _note(self, done: _Deliveries) -> None:
         """Keep in the queue what all sinks have by now."""
         if done.numbers:
             self._file.delivered(self._worker, done.numbers, self._sinks, done.counts)
         done.clear()
 
-    def _one(self, parcel: PendingDelivery, scored: ScoredSample, done: _Done) -> None:
+    def _one(self, parcel: PendingDelivery, scored: ScoredSample, done: _Deliveries) -> None:
         now = time.monotonic()
         missing = [name for name in self._sinks if name not in parcel.given_to and self._paused.get(name, 0.0) <= now]
         written = write_to(((name, self._sinks[name].write) for name in missing), scored)
@@ -155,7 +155,7 @@ def _failure_in_words(failure: tuple[str, BaseException]) -> str:
     return f"{name}: {type(error).__name__}: {str(error)[:300]}"
 
 
-class _Done:
+class _Deliveries:
     """Deliveries that the queue is to be told of."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from assay._util.compression import key_hash, to_json
 from assay._util.sqlite import Database
-from assay.live.queue.rows import Leased, PendingDelivery, scored_of
+from assay.live.queue.rows import LeasedSample, PendingDelivery, scored_of
 from assay.live.queue.transitions import IN_WORK, SCORED, Transition, count, give_back, keep, leased, outcome_of, take
 from assay.live.queue.transitions import WAITING as WAITING
 from assay.records import ScoredSample, migration
@@ -127,7 +127,7 @@ class QueueFile(Database):
 
     # -- scoring
 
-    def turn(self, worker: str, turn: Transition, until: float) -> list[Leased]:
+    def turn(self, worker: str, turn: Transition, until: float) -> list[LeasedSample]:
         """Keep outcomes, give back and lease, all in one transaction; what is newly leased, until that time."""
         taking = turn.room + turn.ahead > 0 and self._may_lease()
         if turn.outcomes or turn.returns or taking:
@@ -146,7 +146,7 @@ class QueueFile(Database):
         """Looking is cheaper than a transaction that writes."""
         return bool(self.rows("SELECT 1 FROM samples WHERE state IN (?, ?) LIMIT 1", WAITING, IN_WORK))
 
-    def lease(self, worker: str, limit: int, until: float) -> list[Leased]:
+    def lease(self, worker: str, limit: int, until: float) -> list[LeasedSample]:
         """The oldest samples that wait and are due, or whose lease expired: now this worker's."""
         return self.turn(worker, Transition(room=limit), until)
 

@@ -11,7 +11,7 @@ from assay.records import Sample, Score, ScoredSample
 
 
 @dataclass(frozen=True, slots=True)
-class Leased:
+class LeasedSample:
     """A sample that is this worker's for now. `attempts`: how often it was leased and no outcome came, before."""
 
     number: int

@@ -15,7 +15,7 @@ SHOWN = 20  # parked samples that a report names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parked(Record):
+class ParkedScores(Record):
     """Scores that could not be delivered, and why."""
 
     key: str
@@ -66,7 +66,7 @@ class QueueReport(Record):
     delivered: int = 0
     undelivered: int = 0
     parked: int = 0
-    parked_samples: tuple[Parked, ...] = ()
+    parked_samples: tuple[ParkedScores, ...] = ()
     confirmed: int = 0
     unconfirmed: int = 0
     oldest: float | None = None
@@ -84,7 +84,9 @@ def report_of(file: QueueFile) -> QueueReport:
         counts = dict(db.execute("SELECT name, SUM(value) FROM counts GROUP BY name").fetchall())
         totals = dict(db.execute("SELECT state, samples FROM totals").fetchall())
         sql = "SELECT key, tries, COALESCE(error, '') FROM samples WHERE state = ? ORDER BY number LIMIT ?"
-        parked = [Parked(key=key, tries=tries, error=error) for key, tries, error in db.execute(sql, (PARKED, SHOWN))]
+        parked = [
+            ParkedScores(key=key, tries=tries, error=error) for key, tries, error in db.execute(sql, (PARKED, SHOWN))
+        ]
         sql = "SELECT MIN(due) FROM samples WHERE state = ?"
         (oldest,) = db.execute(sql, (WAITING,)).fetchone()
     dropped = _with_prefix(counts, "dropped:")

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay._util.compression import to_json
-from assay.live.queue.rows import Leased
+from assay.live.queue.rows import LeasedSample
 from assay.records import ScoredSample
 
 WAITING, IN_WORK, SCORED = "waiting", "in_work", "scored"
@@ -113,13 +113,13 @@ def take(db: sqlite3.Connection, worker: str, room: int, ahead: int, until: floa
             db.execute(lease.format(condition), (IN_WORK, worker, until, WAITING, now, limit))
 
 
-def leased(db: sqlite3.Connection, worker: str, held: Collection[int]) -> list[Leased]:
+def leased(db: sqlite3.Connection, worker: str, held: Collection[int]) -> list[LeasedSample]:
     """What is this worker's, besides what it holds already."""
     sql = (
         "SELECT number, key, sample, appended, attempts - 1, returned FROM samples JOIN contents USING (number) "
         f"WHERE state = ? AND worker = ? AND NOT {_LISTED} ORDER BY due, number"
     )
-    return [Leased(*row) for row in db.execute(sql, (IN_WORK, worker, json.dumps(list(held))))]
+    return [LeasedSample(*row) for row in db.execute(sql, (IN_WORK, worker, json.dumps(list(held))))]
 
 
 def count(db: sqlite3.Connection, process: str, counts: Mapping[str, int]) -> None:

@@ -32,7 +32,7 @@ from assay.live.queue.judgements import QueueJudgements
 from assay.live.queue.leases import POLL, Leases
 from assay.live.queue.outbox import Outbox
 from assay.live.queue.queue_file import FILE_NAME, QueueFile
-from assay.live.queue.rows import Leased, process_name
+from assay.live.queue.rows import LeasedSample, process_name
 from assay.live.queue.sample_queue import SampleQueue
 from assay.live.queue.status import QueueReport, report_of
 from assay.live.queue.transitions import Return, outcome_of
@@ -219,7 +219,7 @@ class Worker:
                 self._close(judgements)
 
     async def _work(self, cache: RenewedCache, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
-        running: dict[asyncio.Task[None], Leased] = {}
+        running: dict[asyncio.Task[None], LeasedSample] = {}
 
         def ended(task: asyncio.Task[None]) -> None:
             running.pop(task, None)
@@ -283,7 +283,7 @@ class Worker:
 
     # -- one sample -----------------------------------------------------------------------------------------------
 
-    async def _one(self, leased: Leased, cache: JudgementCache, leases: Leases) -> None:
+    async def _one(self, leased: LeasedSample, cache: JudgementCache, leases: Leases) -> None:
         scored = await self._scored(leased, cache)
         due = self._due_again(leased, scored)
         if due is not None:
@@ -297,7 +297,7 @@ class Worker:
             outcome = outcome_of(leased.number, skipped_sample(scored.sample, self.metrics, Cause.BUG, message))
         leases.finish(outcome)
 
-    async def _scored(self, leased: Leased, cache: JudgementCache) -> ScoredSample:
+    async def _scored(self, leased: LeasedSample, cache: JudgementCache) -> ScoredSample:
         try:
             sample = Sample.from_dict(json.loads(leased.sample))
         except Exception as error:
@@ -309,7 +309,7 @@ class Worker:
             sample, self.metrics, cache, deadline=self._deadline, score_partial=self._score_partial
         )
 
-    def _due_again(self, leased: Leased, scored: ScoredSample) -> float | None:
+    def _due_again(self, leased: LeasedSample, scored: ScoredSample) -> float | None:
         """When to try this sample again; None: what was found about it stands."""
         if self._waits and self._budget is not None and waits_for_budget(scored.scores):
             # this worker pauses until there is room; one with another budget may take the sample up before

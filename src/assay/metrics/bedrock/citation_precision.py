@@ -16,7 +16,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
-from assay.metrics.bedrock.citations import Cited, cited_parts
+from assay.metrics.bedrock.citations import CitedPart, cited_parts
 from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.prompts import Classification
@@ -63,7 +63,7 @@ class CitationPrecision(SystemMetric):
         return self.scored(share_right(verdicts), verdicts={"answer/citations": evidence}, texts=texts)
 
 
-def _asked(sample: Sample, part: Cited) -> Classification | None:
+def _asked(sample: Sample, part: CitedPart) -> Classification | None:
     """What is asked of the passages of a part; None where none of them is there."""
     there = tuple((title, text) for title, text in part.passages if text is not None)
     material = (*there, *material_of(sample, ("question",)), ("STATEMENT", part.part))

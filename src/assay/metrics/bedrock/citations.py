@@ -20,29 +20,29 @@ from assay.text.citations import cited_in
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedPart:
     """A part of an answer and what it cites: pairs of title and text, None for a passage that is not there."""
 
     part: str
     passages: tuple[tuple[str, str | None], ...]
 
 
-def cited_parts(sample: Sample) -> tuple[Cited, ...]:
+def cited_parts(sample: Sample) -> tuple[CitedPart, ...]:
     """The parts of the answer that cite something, in order. Raises JudgeFailure(missing_input) for what is none."""
     stored = sample.metadata.get("citations")
     found = _marked(sample) if stored is None else _stored(sample, stored)
     return tuple(one for one in found if one.passages)
 
 
-def _marked(sample: Sample) -> Iterator[Cited]:
+def _marked(sample: Sample) -> Iterator[CitedPart]:
     said = sample.answer or ""
     spans = split_sentences(said, sample.spoken)
     passages = dict(enumerate(sample.passages, 1))
     for span, numbers in zip(spans, cited_in(said, spans), strict=True):
-        yield Cited(span.of(said), tuple((f"PASSAGE P{number}", passages.get(number)) for number in numbers))
+        yield CitedPart(span.of(said), tuple((f"PASSAGE P{number}", passages.get(number)) for number in numbers))
 
 
-def _stored(sample: Sample, citations: Any) -> Iterator[Cited]:
+def _stored(sample: Sample, citations: Any) -> Iterator[CitedPart]:
     places = {text: number for number, text in reversed(list(enumerate(sample.passages, 1)))}
     others = len(sample.passages)
     for citation in citations if isinstance(citations, list) else [citations]:
@@ -57,7 +57,7 @@ def _stored(sample: Sample, citations: Any) -> Iterator[Cited]:
             if other not in places:
                 others += 1
                 places[other] = others
-        yield Cited(said, tuple((f"PASSAGE P{places[one]}", one) for one in dict.fromkeys(texts)))
+        yield CitedPart(said, tuple((f"PASSAGE P{places[one]}", one) for one in dict.fromkeys(texts)))
 
 
 def _spanned(span: Mapping[str, int], said: str) -> str:

@@ -43,7 +43,7 @@ def _spoken(messages: Sequence[Message]) -> int:
 
 
 @dataclass(frozen=True)
-class _Rated(SystemMetric):
+class _ExchangeRating(SystemMetric):
     """What they share: the exchanges to rate. `least` is how many messages one must have."""
 
     name: ClassVar[str] = ""
@@ -69,7 +69,7 @@ class _Rated(SystemMetric):
 
 
 @dataclass(frozen=True)
-class ToolUse(_Rated):
+class ToolUse(_ExchangeRating):
     """The choice of tools and their arguments; metadata["available_tools"] lists the tools."""
 
     name: ClassVar[str] = "deepeval:tool_use"
@@ -87,7 +87,7 @@ class ToolUse(_Rated):
 
 
 @dataclass(frozen=True)
-class GoalAccuracy(_Rated):
+class GoalAccuracy(_ExchangeRating):
     """The mean of how far goals are reached and of how good the plans are."""
 
     name: ClassVar[str] = "deepeval:goal_accuracy"
@@ -101,7 +101,7 @@ class GoalAccuracy(_Rated):
 
 
 @dataclass(frozen=True)
-class MultiTurnMCPUse(_Rated):
+class MultiTurnMCPUse(_ExchangeRating):
     """The choice of primitives and their arguments; metadata["mcp_servers"] lists what servers offer."""
 
     name: ClassVar[str] = "deepeval:multi_turn_mcp_use"
@@ -134,7 +134,7 @@ class MCPUse(MultiTurnMCPUse):
 
 
 @dataclass(frozen=True)
-class MCPTaskCompletion(_Rated):
+class MCPTaskCompletion(_ExchangeRating):
     """How far the tasks of the exchanges are completed."""
 
     name: ClassVar[str] = "deepeval:mcp_task_completion"

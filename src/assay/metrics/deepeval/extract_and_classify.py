@@ -33,7 +33,7 @@ def none_bad(bad: Sequence[bool]) -> float:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ListQuestion:
     """What the judge is asked: what to list, and what makes an item of the list bad."""
 
     what: str
@@ -48,7 +48,7 @@ class Asked:
 
 async def score_places(
     metric: DeepEvalMetric,
-    asked: Asked,
+    asked: ListQuestion,
     sample: Sample,
     judge: Judge,
     formula: Callable[[Sequence[bool]], float] = share_clean,

@@ -111,7 +111,7 @@ def checked(question: Question) -> Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerValue:
     """The value of one answer, None where the question does not apply; the answer; whether it is the best one."""
 
     value: float | None
@@ -166,13 +166,13 @@ class JevEval(DeepEvalMetric):
         return self.graded(value, verdicts=verdicts, parts=parts)
 
 
-async def answered(question: Question, material: Sections, language: str, judge: Judge) -> Answered:
+async def answered(question: Question, material: Sections, language: str, judge: Judge) -> AnswerValue:
     """The judge's answer to one question, and its value."""
     if isinstance(question, Statement):
         asked = f"Is this true of the other texts: {question.statement}"
         verdict = await judge.find(Criterion(asked, material, language=language))
         value = verdict.probability if verdict.probability is not None else float(verdict.label == "yes")
-        return Answered(value, verdict, value >= 0.5)
+        return AnswerValue(value, verdict, value >= 0.5)
     if isinstance(question, Scale):
         top = len(question.levels) - 1
         rated = await judge.find(
@@ -180,7 +180,7 @@ async def answered(question: Question, material: Sections, language: str, judge:
         )
         level = rated.level if rated.expected is None else rated.expected
         verdict = Verdict(label=question.levels[rated.level], reason=rated.reason)
-        return Answered(level / top, verdict, rated.level == top)
+        return AnswerValue(level / top, verdict, rated.level == top)
     credits = dict(question.options)
     chosen = await judge.find(
         MultipleChoice(question.question, tuple((option, "") for option in credits), material, language=language)
@@ -188,7 +188,7 @@ async def answered(question: Question, material: Sections, language: str, judge:
     odds = chosen.odds or ((chosen.option, 1.0),)
     likeliest = max((pair for pair in odds if credits[pair[0]] is not None), key=lambda pair: pair[1], default=None)
     best = likeliest is not None and credits[likeliest[0]] == 1.0
-    return Answered(mean_credit(odds, credits), Verdict(label=chosen.option, reason=chosen.reason), best)
+    return AnswerValue(mean_credit(odds, credits), Verdict(label=chosen.option, reason=chosen.reason), best)
 
 
 @dataclass(frozen=True)

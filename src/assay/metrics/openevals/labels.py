@@ -65,7 +65,7 @@ def called(language: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Named(SystemMetric):
+class _ExpectedLabel(SystemMetric):
     """Whether what is named is what the row expects."""
 
     def compared(self, label: str, expected: object, **evidence: Any) -> Score:
@@ -88,7 +88,7 @@ class _Named(SystemMetric):
 
 
 @dataclass(frozen=True)
-class LanguageDetection(_Named):
+class LanguageDetection(_ExpectedLabel):
     """Whether the user speaks the expected language."""
 
     name: ClassVar[str] = "openevals:language_detection"
@@ -106,7 +106,7 @@ class LanguageDetection(_Named):
 
 
 @dataclass(frozen=True)
-class SupportIntent(_Named):
+class SupportIntent(_ExpectedLabel):
     """Whether the customer has the expected intent."""
 
     name: ClassVar[str] = "openevals:support_intent"

@@ -48,7 +48,7 @@ class ContextRecall(SystemMetric):
 
 
 @dataclass(frozen=True)
-class ContextRecallAttributed(ContextRecall):
+class AttributedContextRecall(ContextRecall):
     """Lines with the mark / lines, one for each sentence of the reference."""
 
     name: ClassVar[str] = "ragas:context_recall_attributed"
@@ -68,7 +68,7 @@ ENTRIES = (
         also=("LLMContextRecall",),
     ),
     Entry(
-        make=ContextRecallAttributed,
+        make=AttributedContextRecall,
         source="ragas.metrics.ContextRecall, of 0.0.11",
         compared="ragas 0.0.11",
         family="context recall",

@@ -109,7 +109,7 @@ def stored(sample: Sample, wanted: Iterable[Table]) -> bool:
     return all(isinstance(sample.metadata.get(table), list) for table in wanted)
 
 
-class Stored(BaseJudge):
+class TableJudge(BaseJudge):
     """Stands in for the judge where nothing has to be asked, so that scores say where their verdicts are from."""
 
     fingerprint = "ragchecker: stored verdicts"
@@ -118,7 +118,7 @@ class Stored(BaseJudge):
         raise TypeError("stored verdicts are not asked")
 
 
-STORED = Stored()
+STORED = TableJudge()
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import ClassVar
 from assay.metrics.base import Metric
 from assay.metrics.systems.base import given
 from assay.metrics.systems.conversation import transcript
-from assay.metrics.trulens.judge_rating import Judged, Material, entry
+from assay.metrics.trulens.judge_rating import JudgeRating, Material, entry
 from assay.records import Sample
 
 
@@ -29,8 +29,8 @@ class Trace:
         return (("TRACE", transcript(sample.messages) or given(sample, metric, "trace", str)),)
 
 
-def _of_trace(name: str, question: str, lowest: str, highest: str) -> Judged:
-    return Judged(name=f"trulens:{name}", question=question, lowest=lowest, highest=highest, shows=Trace())
+def _of_trace(name: str, question: str, lowest: str, highest: str) -> JudgeRating:
+    return JudgeRating(name=f"trulens:{name}", question=question, lowest=lowest, highest=highest, shows=Trace())
 
 
 TRACES = (

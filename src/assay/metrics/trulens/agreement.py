@@ -19,7 +19,7 @@ from assay.errors import Cause, JudgeFailure
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps
-from assay.metrics.trulens.scale import Scaled
+from assay.metrics.trulens.scale import ScaleMetric
 from assay.prompts import Extraction, Rating
 from assay.records import Sample, Score
 
@@ -30,7 +30,7 @@ TASK = "Answer the QUESTION with facts that can be checked. Give the whole answe
 
 
 @dataclass(frozen=True)
-class AgreementMeasure(Scaled):
+class AgreementMeasure(ScaleMetric):
     """The rating of the answer by the reference."""
 
     name: ClassVar[str] = "trulens:agreement_measure"
@@ -47,7 +47,7 @@ class AgreementMeasure(Scaled):
 
 
 @dataclass(frozen=True)
-class ModelAgreement(Scaled):
+class ModelAgreement(ScaleMetric):
     """The rating of the answer by the judge's own."""
 
     name: ClassVar[str] = "trulens:model_agreement"

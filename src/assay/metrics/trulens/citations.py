@@ -9,9 +9,9 @@ not; one wrong marker makes attribution 0. Assay's own `citation_accuracy` says 
 
 from __future__ import annotations
 
-from assay.metrics.trulens.judge_rating import Judged, entry
+from assay.metrics.trulens.judge_rating import JudgeRating, entry
 
-ACCURACY = Judged(
+ACCURACY = JudgeRating(
     name="trulens:citation_accuracy",
     question="How accurate are the citations of the ANSWER, whatever their form (numbers, names, links, notes)? Each "
     "claim that is cited must be supported by the passage it is ascribed to. A citation that is made up, that names "
@@ -22,7 +22,7 @@ ACCURACY = Judged(
     reads=("contexts", "answer"),
 )
 
-ATTRIBUTION = Judged(
+ATTRIBUTION = JudgeRating(
     name="trulens:citation_attribution",
     question="Does each marker [N] in the ANSWER name a passage that supports the very claim the marker is put to? [1] "
     "is PASSAGE P1, [2] is PASSAGE P2, and so on. That another passage would support the claim does not help. A claim "

@@ -19,7 +19,7 @@ from assay.judges.protocol import Judge
 from assay.metrics._summarization_score import text_of
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.context_relevance import mean
-from assay.metrics.trulens.scale import Scaled
+from assay.metrics.trulens.scale import ScaleMetric
 from assay.prompts import Classification, Extraction
 from assay.records import Sample, Score
 
@@ -30,7 +30,7 @@ HIGHEST = "all of it is in the summary"
 
 
 @dataclass(frozen=True)
-class Comprehensiveness(Scaled):
+class Comprehensiveness(ScaleMetric):
     """The mean rating of the key points of the source in the summary."""
 
     name: ClassVar[str] = "trulens:comprehensiveness"

@@ -18,7 +18,7 @@ from assay.errors import Cause
 from assay.judges.protocol import Judge
 from assay.metrics.shared_prompts import ask
 from assay.metrics.systems.base import Entry, Steps
-from assay.metrics.trulens.scale import Scaled
+from assay.metrics.trulens.scale import ScaleMetric
 from assay.prompts import Rating
 from assay.records import Sample, Score
 
@@ -33,7 +33,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class ContextRelevance(Scaled):
+class ContextRelevance(ScaleMetric):
     """The mean of the ratings of the passages."""
 
     name: ClassVar[str] = "trulens:context_relevance"

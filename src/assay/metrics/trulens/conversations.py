@@ -16,7 +16,7 @@ from assay.errors import Cause, JudgeFailure
 from assay.metrics.base import Metric
 from assay.metrics.systems.base import given
 from assay.metrics.systems.conversation import conversation, transcript_section
-from assay.metrics.trulens.judge_rating import Judged, Material, entry
+from assay.metrics.trulens.judge_rating import JudgeRating, Material, entry
 from assay.records import Sample
 
 
@@ -53,21 +53,21 @@ def _goal(sample: Sample, metric: Metric) -> Material:
 
 
 CONVERSATIONS = (
-    Judged(
+    JudgeRating(
         name="trulens:conversation_helpfulness",
         shows=Conversation(),
         question="How helpful is the assistant over all turns of the CONVERSATION?",
         lowest="it is of no help, or misleads",
         highest="it is clear and thorough, and meets every need of the user",
     ),
-    Judged(
+    JudgeRating(
         name="trulens:topic_adherence",
         shows=Conversation(topics=True),
         question="How closely does the CONVERSATION keep to the TOPICS?",
         lowest="it is wholly off these topics",
         highest="it keeps to them throughout",
     ),
-    Judged(
+    JudgeRating(
         name="trulens:coherence_across_turns",
         shows=Conversation(),
         question="How coherent is the CONVERSATION over its turns: does it keep what was said before, without "
@@ -77,7 +77,7 @@ CONVERSATIONS = (
     ),
 )
 
-GOAL = Judged(
+GOAL = JudgeRating(
     name="trulens:agent_goal_accuracy",
     shows=Conversation(goal=True),
     question="Did the assistant reach the user's goal in the CONVERSATION? It is the GOAL where one is given; else "

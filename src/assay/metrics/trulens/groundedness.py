@@ -24,7 +24,7 @@ from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.context_relevance import mean
-from assay.metrics.trulens.scale import Scaled, normalized
+from assay.metrics.trulens.scale import ScaleMetric, normalized
 from assay.prompts import Classification, Criterion, JudgePrompt
 from assay.records import Claim, Sample, Score, Verdict
 from assay.text import split_sentences
@@ -53,7 +53,7 @@ def grades(low: int, high: int, abstention: float = 1.0) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Groundedness(Scaled):
+class Groundedness(ScaleMetric):
     """The mean grade of the answer's sentences that say something."""
 
     name: ClassVar[str] = "trulens:groundedness"

@@ -14,7 +14,7 @@ from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.base import Metric
 from assay.metrics.systems.base import Entry, Steps
-from assay.metrics.trulens.scale import Scaled
+from assay.metrics.trulens.scale import ScaleMetric
 from assay.prompts import Rating
 from assay.records import Direction, Sample, Score
 
@@ -38,7 +38,7 @@ class JudgeView(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged(Scaled):
+class JudgeRating(ScaleMetric):
     """The level that the judge gives these texts, brought to 0 to 1.
 
     question         what is asked of them
@@ -75,7 +75,7 @@ class Judged(Scaled):
         return self.rated(await judge.find(Rating(self.question, scale, material, 0, sample.spoken)))
 
 
-def entry(made: Judged, *, family: str, unit: str, against: str, source: str = "", cot: bool = True) -> Entry:
+def entry(made: JudgeRating, *, family: str, unit: str, against: str, source: str = "", cot: bool = True) -> Entry:
     """The entry of one of these. `cot`: whether there is a function with `_with_cot_reasons` besides it."""
     name = source or made.name.partition(":")[2]
     counts = f"rating {made.min_score_val} to {made.max_score_val}"

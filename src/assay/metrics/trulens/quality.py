@@ -8,13 +8,13 @@ LangChain, put on a scale. The judge sees nothing but the answer, so `correctnes
 
 from __future__ import annotations
 
-from assay.metrics.trulens.judge_rating import Judged, entry
+from assay.metrics.trulens.judge_rating import JudgeRating, entry
 from assay.records import Direction
 
 
-def alone(name: str, asked: str, lowest: str, highest: str, direction: Direction = "higher") -> Judged:
+def alone(name: str, asked: str, lowest: str, highest: str, direction: Direction = "higher") -> JudgeRating:
     """A rating of the answer alone."""
-    return Judged(
+    return JudgeRating(
         name=f"trulens:{name}",
         question=asked,
         lowest=lowest,

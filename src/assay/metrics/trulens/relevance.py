@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assay.metrics.trulens.judge_rating import Judged, entry
+from assay.metrics.trulens.judge_rating import JudgeRating, entry
 
-RELEVANCE = Judged(
+RELEVANCE = JudgeRating(
     name="trulens:relevance",
     question="How relevant is the ANSWER to the QUESTION? Its length does not matter. An ANSWER that avoids the "
     "QUESTION, refuses, or says that it does not know is of the lowest relevance, and so is one that is plainly false.",

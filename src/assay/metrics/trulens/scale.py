@@ -38,7 +38,7 @@ def _between(level: int, low: int, high: int) -> str:
 
 
 @dataclass(frozen=True)
-class Scaled(SystemMetric):
+class ScaleMetric(SystemMetric):
     """A metric whose judge rates on a scale."""
 
     #: the judge is asked about no passages too

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.analysis.judges.alignment.groups import Group, LabelPair
 from assay.analysis.judges.alignment.items import Item, RunItems, by_row
-from assay.stats.ppi import Corrected, corrected_mean
+from assay.stats.ppi import CorrectedMean, corrected_mean
 
 #: Labelled rows, of one weight, below which no mean is corrected: the interval would not hold (docs/evidence/trust.md).
 FEWEST = 15
@@ -14,13 +14,13 @@ FEWEST = 15
 AS_LABELLED = ("labelled_claims", "labelled_passages")
 
 
-def corrected_means(items: RunItems, groups: Mapping[str, Group], confidence: float) -> dict[str, Corrected]:
+def corrected_means(items: RunItems, groups: Mapping[str, Group], confidence: float) -> dict[str, CorrectedMean]:
     """By metric, or by reading for the share of affirmed verdicts.
 
     A metric that is the share of affirmed verdicts of a reading, as faithfulness is, has a mean where all verdicts of
     the labelled rows are labelled, with equal weights: then a row's value by people is known.
     """
-    found: dict[str, Corrected | None] = {}
+    found: dict[str, CorrectedMean | None] = {}
     for group in groups.values():
         if group.level == "sample":
             found[group.name] = _of_metric(items, group, confidence)
@@ -39,7 +39,7 @@ def _corrected(
     low: float,
     high: float,
     confidence: float,
-) -> Corrected | None:
+) -> CorrectedMean | None:
     """From (people's, the judge's, weight, row) of what is labelled, and (the judge's, row) of the rest."""
     if not all(low <= truth <= high for truth, *_ in pairs):
         return None
@@ -51,7 +51,7 @@ def _corrected(
     return found if found is not None and found.witnesses >= FEWEST - 1e-9 else None
 
 
-def _of_metric(items: RunItems, group: Group, confidence: float) -> Corrected | None:
+def _of_metric(items: RunItems, group: Group, confidence: float) -> CorrectedMean | None:
     first = group.pairs[0].item if group.pairs else None
     if first is None:
         return None
@@ -61,7 +61,7 @@ def _of_metric(items: RunItems, group: Group, confidence: float) -> Corrected | 
     return _corrected(pairs, rest, first.low, first.high, confidence)
 
 
-def _of_verdicts(items: RunItems, group: Group, confidence: float) -> Corrected | None:
+def _of_verdicts(items: RunItems, group: Group, confidence: float) -> CorrectedMean | None:
     labelled = {pair.item.key for pair in group.pairs}
     rest = [(float(bool(i.yes)), i.row) for i in items.of_group(group.name) if i.key not in labelled]
     pairs = [(_truth(pair), float(bool(pair.item.yes)), pair.weight, pair.item.row) for pair in group.pairs]
@@ -87,7 +87,7 @@ def _whole_rows(items: RunItems, group: Group) -> dict[int, tuple[float, float]]
 
 def _of_rows(
     items: RunItems, metric: str, rows: Mapping[int, tuple[float, float]], confidence: float
-) -> Corrected | None:
+) -> CorrectedMean | None:
     pairs = [(people, judged, 1.0, row) for row, (people, judged) in rows.items()]
     values = [item for item in items.of_group(metric) if item.value is not None]
     return _corrected(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from assay.analysis.judges.alignment.groups import Group
-from assay.stats.ppi import Corrected
+from assay.stats.ppi import CorrectedMean
 
 CONFIDENCE = 0.95
 
@@ -29,7 +29,7 @@ class AlignmentFigures:
     unsure: int
     by: str | None = None
     groups: Mapping[str, Group] = field(default_factory=dict)
-    means: Mapping[str, Corrected] = field(default_factory=dict)
+    means: Mapping[str, CorrectedMean] = field(default_factory=dict)
     people: tuple[int, int] | None = None
     confidence: float = CONFIDENCE
     notes: tuple[str, ...] = ()

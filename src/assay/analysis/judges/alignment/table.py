@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.analysis.judges.alignment.figures import AlignmentFigures
     from assay.analysis.judges.alignment.groups import Group
     from assay.stats.agreement import Agreement, Figure
-    from assay.stats.ppi import Corrected
+    from assay.stats.ppi import CorrectedMean
 
 _WHAT = {"claim": "claims", "passage": "passages", "sample": "samples"}
 
@@ -151,7 +151,7 @@ def _means(alignment: AlignmentFigures) -> Table:
     return make_table([Column(title="", fills=True), *columns], rows)
 
 
-def _alone(one: Corrected) -> str:
+def _alone(one: CorrectedMean) -> str:
     return f"{one.alone:.3f} ({one.alone_low:.3f}–{one.alone_high:.3f})"
 
 

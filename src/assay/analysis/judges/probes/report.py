@@ -12,7 +12,7 @@ from assay.stats import Estimate
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class ProbeFailure:
     """A case in which the judge did not do what it must: the row, the change, what it said before and after."""
 
     row: int
@@ -22,7 +22,7 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class ProbeResult:
     """One probe.
 
     passed, cases  of the cases that could tell something
@@ -43,7 +43,7 @@ class Probed:
     unanswered: int = 0
     why: str | None = None
     cannot: str | None = None
-    failed: tuple[Failed, ...] = ()
+    failed: tuple[ProbeFailure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ProbeReport:
     judge: str
     rows: int
     read: int
-    probes: Mapping[str, Probed] = field(default_factory=dict)
+    probes: Mapping[str, ProbeResult] = field(default_factory=dict)
 
     def __str__(self) -> str:
         from assay._util.rich_text import render_text

@@ -13,7 +13,7 @@ from typing import Any
 
 from assay._util.sync import facade
 from assay.analysis.judges.probes.probes import PROBES, Probe, ProbeCase
-from assay.analysis.judges.probes.report import Failed, Probed, ProbeReport
+from assay.analysis.judges.probes.report import ProbeFailure, ProbeReport, ProbeResult
 from assay.analysis.judges.probes.statements import Statement, statements
 from assay.data import Rows, open_data
 from assay.data.columns import ColumnMap
@@ -90,16 +90,16 @@ def _chosen(names: Sequence[str] | None) -> Sequence[Probe]:
     return PROBES if names is None else [known[name] for name in dict.fromkeys(names)]
 
 
-async def _probed(one: Probe, made: Sequence[Statement], cache: JudgementCache) -> Probed:
+async def _probed(one: Probe, made: Sequence[Statement], cache: JudgementCache) -> ProbeResult:
     failure = cache.cannot(one.asks)
     if failure is not None:
-        return Probed(one.name, one.expects, cannot=failure.message)
+        return ProbeResult(one.name, one.expects, cannot=failure.message)
     cases = [(statement, case) for statement in made for case in one.cases(statement)]
     turn = asyncio.Semaphore(AT_ONCE)
     found = await asyncio.gather(*(_answers_of(case, cache, turn) for _, case in cases))
     values: list[float] = []
     rows: list[int] = []
-    failed: list[Failed] = []
+    failed: list[ProbeFailure] = []
     unusable, trouble = 0, list[str]()
     for (statement, case), said in zip(cases, found, strict=True):
         if isinstance(said, JudgeFailure):
@@ -113,8 +113,10 @@ async def _probed(one: Probe, made: Sequence[Statement], cache: JudgementCache) 
         values.append(float(holds))
         rows.append(statement.row)
         if not holds:
-            failed.append(Failed(statement.row, case.shown, None if case.before is None else str(before), str(after)))
-    return Probed(
+            failed.append(
+                ProbeFailure(statement.row, case.shown, None if case.before is None else str(before), str(after))
+            )
+    return ProbeResult(
         one.name, one.expects, int(sum(values)), len(values), len(set(rows)), estimate(values, clusters=rows), unusable,
         len(trouble), trouble[0] if trouble else None, failed=tuple(failed[:EXAMPLES]),
     )  # fmt: skip
