@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import threading
 from pathlib import Path
@@ -122,6 +123,26 @@ def test_the_clients_log_never_reaches_the_user(tmp_path: Path, caplog: pytest.L
     assert [record for record in caplog.records if record.name.startswith("noisyclient")] == []
     logging.getLogger("noisyclient.http").warning("the application's own call")
     assert [record.getMessage() for record in caplog.records] == ["the application's own call"]
+
+
+@pytest.mark.parametrize("handler", ["of root", "of the client", "last resort"])
+def test_a_logger_that_the_client_makes_at_its_first_call_is_muted_too(
+    handler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"shy{handler.replace(' ', '')}"
+    stream = io.StringIO()
+    to_stream = logging.StreamHandler(stream)
+    monkeypatch.setattr(logging.root, "handlers", [to_stream] if handler == "of root" else [])
+    if handler == "of the client":
+        monkeypatch.setattr(logging.getLogger(name), "handlers", [to_stream])
+    if handler == "last resort":
+        monkeypatch.setattr(logging, "lastResort", to_stream)
+    with silenced(f"{name}.client"):
+        assert f"{name}.client.http" not in logging.root.manager.loggerDict
+        logging.getLogger(f"{name}.client.http").error("API Key: xx")
+        logging.getLogger(f"{name}.clients").error("of others")
+    logging.getLogger(f"{name}.client.http").error("the application's own")
+    assert stream.getvalue().splitlines() == ["of others", "the application's own"]
 
 
 def test_other_threads_keep_their_logs(caplog: pytest.LogCaptureFixture) -> None:
