@@ -10,9 +10,17 @@ LONG = 160  # characters of one value
 
 
 def call_repr(owner: object, *values: object, **options: object) -> str:
-    """`Name(value, option=value)`. Options that are None are left out, and long values cut.
+    """Return the representation of an object as the call that creates it: `Name(value, option=value)`.
 
-    Raises nothing: a value whose own repr raises is "...".
+    A representation of more than 160 characters is cut. A value whose own `repr` raises an exception is shown as "...".
+
+    Args:
+        owner: The object. Its class gives the name.
+        values: Values of positional arguments.
+        options: Values of keyword arguments. Options that are None are left out.
+
+    Returns:
+        The representation.
     """
     told = [_cut(value) for value in values]
     told += [f"{name}={_cut(value)}" for name, value in options.items() if value is not None]
@@ -25,7 +33,14 @@ def labels(metrics: Iterable[Any]) -> list[str]:
 
 
 def host_of(address: str) -> str:
-    """The host of an address, with its port; safe to print."""
+    """Return the host and port of a URL, without its user name and password.
+
+    Args:
+        address: The URL.
+
+    Returns:
+        The host, with its port where the URL has one. `repr(address)` if the URL has no printable host.
+    """
     try:
         host = urlsplit(str(address)).netloc.rpartition("@")[2]
     except ValueError:

@@ -29,7 +29,17 @@ _LOCKS: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
 
 
 def own_lock(owner: Any, name: str = "_lock") -> threading.Lock:
-    """A lock for `owner` (an object or a module), which keeps it under this name; forked children get a new one."""
+    """Create a lock that every forked child replaces with a new, free one.
+
+    The child sets the attribute again, because a thread of the parent may hold the lock at the fork.
+
+    Args:
+        owner: Object or module that has the lock as an attribute. It must be hashable and support weak references.
+        name: Name of the attribute.
+
+    Returns:
+        The lock. Assign it to the attribute.
+    """
     _LOCKS.setdefault(owner, []).append(name)
     return threading.Lock()
 

@@ -34,9 +34,17 @@ PARTS = {
 
 
 def install_extra(extra: str, *, of: str | None = None) -> str:
-    """The command that adds an extra of assay, such as `embedded`, to this environment; to be pasted as it is.
+    """Return the command that installs an extra of assay into this environment.
 
-    of  one of `PARTS` whose extra it is, such as `langchain` for `assay-langchain[classic]`; else it is the core's
+    The command uses the installer of assay, pip or uv. It also works for a clone and for a folder of wheels.
+
+    Args:
+        extra: Name of the extra, such as "embedded".
+        of: Integration that has the extra, a key of `PARTS`: "langchain" for `assay-langchain[classic]`. None: the
+            core.
+
+    Returns:
+        The shell command, quoted.
     """
     found = _installed()
     came = _came_from(found)
@@ -47,7 +55,16 @@ def install_extra(extra: str, *, of: str | None = None) -> str:
 
 
 def install_package(*requirements: str) -> str:
-    """The command that adds packages of others to this environment, such as `pandas`."""
+    """Return the command that installs third-party packages into this environment.
+
+    The command uses the installer of assay, pip or uv.
+
+    Args:
+        requirements: Packages, as in a requirements file, such as "pandas".
+
+    Returns:
+        The shell command, quoted.
+    """
     return _install(_installed(), *requirements)
 
 

@@ -39,7 +39,14 @@ def well_formed(text: str) -> str:
 
 
 def missing(value: object) -> bool:
-    """True for None and for the marks by which data frames say "no value": NaN, pandas' NA and NaT."""
+    """Check whether a value is missing: None, NaN, or NA and NaT of pandas.
+
+    Args:
+        value: Any value.
+
+    Returns:
+        True for a missing value.
+    """
     if value is None:
         return True
     if isinstance(value, numbers.Real):
@@ -48,7 +55,14 @@ def missing(value: object) -> bool:
 
 
 def finite(value: object) -> float | None:
-    """A finite number as float (numpy's too), else None."""
+    """Convert a finite number to a float.
+
+    Args:
+        value: Any value. NumPy numbers are numbers. A bool is not.
+
+    Returns:
+        The float. None for NaN, infinity, an integer above the range of floats, and a value that is not a real number.
+    """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return None
     try:
@@ -83,10 +97,21 @@ def leaving_out() -> Iterator[list[Exception]]:
 
 
 def json_value(value: object, depth: int = 0) -> Any:
-    """`value` in JSON's types: dates in ISO form, numpy's scalars and arrays as numbers and lists, missing as None.
+    """Convert a value to the types of JSON.
 
-    What JSON cannot hold (bytes, infinity, images, live objects) is left out of the dict or list it stands in, and so
-    is what stands deeper than DEPTH.
+    Dates and times become text in ISO 8601, UUIDs text, and NumPy scalars and arrays numbers and lists. A value that
+    JSON cannot hold is left out of its dict or list. Examples are bytes, infinity, images and objects. The same goes
+    for dicts and lists below level DEPTH.
+
+    If a value raises an exception when it is read, the exception propagates. Within `leaving_out` the exception is
+    recorded, and the value is left out.
+
+    Args:
+        value: Any value.
+        depth: Level of the value. 0: the outermost value.
+
+    Returns:
+        The converted value. None for a missing value. A marker object for an outermost value that JSON cannot hold.
     """
     try:
         return _json_value(value, depth)

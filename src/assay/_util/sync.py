@@ -14,11 +14,22 @@ T = TypeVar("T")
 
 
 def run_sync(make: Callable[[], Awaitable[T]]) -> T:
-    """Await what `make()` returns, in a fresh event loop, and give its result.
+    """Run a coroutine from synchronous code, and return its result.
 
-    In a thread whose loop is running (a notebook, an async handler) the fresh loop runs on a thread of its own and
-    this one waits. Ctrl-C cancels the coroutine and waits for it: what it then returns or raises is the outcome, and
-    a KeyboardInterrupt where it was simply cancelled. A second Ctrl-C stops the waiting.
+    The coroutine runs in a new event loop. If this thread already runs a loop (a notebook, an async handler), the new
+    loop runs in a second thread. This thread waits.
+
+    Ctrl-C cancels the coroutine and waits for it. A value that it then returns, or an error that it raises, is the
+    result. A second Ctrl-C stops the wait.
+
+    Args:
+        make: Function without parameters that returns the coroutine. It is called in the new loop.
+
+    Returns:
+        The result of the coroutine. Its exceptions are raised unchanged.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C cancelled the coroutine.
     """
 
     async def main() -> T:

@@ -13,7 +13,18 @@ NARROWEST, WIDEST = 60, 140
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """`value` as JSON, the same value when it is read, with what cannot be seen as escapes of JSON."""
+    """Write a value as JSON, with invisible characters as escapes of JSON.
+
+    Args:
+        value: Value of the types that JSON has.
+        indent: Spaces of indent for each level. None: everything on one line.
+
+    Returns:
+        The JSON. It reads back as the same value.
+
+    Raises:
+        TypeError: The value has a type that JSON does not have.
+    """
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
@@ -44,7 +55,15 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def shortened(text: str, most: int = 240) -> str:
-    """The text on one line of at most `most` characters."""
+    """Shorten a text to one line.
+
+    Args:
+        text: The text. All white space becomes single spaces.
+        most: Maximum length in characters, with the ellipsis.
+
+    Returns:
+        The line. A longer text is cut and ends in "…".
+    """
     flat = " ".join(text.split())
     return flat if len(flat) <= most else flat[: most - 1] + "…"
 

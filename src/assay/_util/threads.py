@@ -154,7 +154,14 @@ _LAST: list[Callable[[], None]] = []
 
 
 def at_the_end(stop: Callable[[], None]) -> None:
-    """Call this at the end of the process, when what was queued for live scoring has had its time."""
+    """Register a function that runs at the end of the process.
+
+    It runs after the background workers had their time to finish queued jobs.
+
+    Args:
+        stop: Function without parameters. Functions run in the order of registration. One that raises an exception
+            stops the rest.
+    """
     _LAST.append(stop)
 
 

@@ -12,9 +12,17 @@ Moment = datetime | str | float
 
 
 def seconds_at(moment: Any, name: str) -> float | None:
-    """Seconds since 1970 of a `Moment`: a datetime, a text in ISO 8601, or such seconds; without a zone it is UTC.
+    """Convert a point in time to seconds since 1970.
 
-    None stays None. Raises InputError, which calls the argument or column `name`, for anything else.
+    Args:
+        moment: A datetime, a text in ISO 8601, or seconds since 1970. A time without a zone is in UTC.
+        name: Name of the argument or column, for the error message.
+
+    Returns:
+        Seconds since 1970-01-01 in UTC. None if `moment` is None.
+
+    Raises:
+        InputError: The text is not in ISO 8601, the number is not finite, or the value has another type.
     """
     if moment is None:
         return None
@@ -33,5 +41,12 @@ def seconds_at(moment: Any, name: str) -> float | None:
 
 
 def iso(seconds: float) -> str:
-    """The same point in time as text, in UTC."""
+    """Format a point in time as text in ISO 8601 in UTC, such as "2026-11-21T08:30:00+00:00".
+
+    Args:
+        seconds: Seconds since 1970-01-01 in UTC.
+
+    Returns:
+        The text.
+    """
     return datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -12,9 +12,18 @@ from assay.records import Context
 
 
 def answering_run(trace: Trace, answer: str | None) -> Run | None:
-    """The LLM call that gave the answer: the one that shares most text with it, one holding the other; else the last.
+    """Find the LLM call that produced the answer.
 
-    Of several that share as much it is the last. A grader's "yes" may well stand in the answer by chance.
+    The call with the most text in common with the answer counts. One of the two texts must contain the other. Of calls
+    with the same amount, the last one counts. Length decides, because a short reply, such as the "yes" of a grader, can
+    occur in the answer by chance.
+
+    Args:
+        trace: The trace. Calls within a retriever are ignored.
+        answer: The answer. None, or an answer without a match: the last call counts.
+
+    Returns:
+        The run. None if the trace has no LLM call.
     """
     calls = calls_of(trace)
     return _most_shared(calls, shared_text(calls, answer))

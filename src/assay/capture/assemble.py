@@ -39,17 +39,33 @@ NO_EXCHANGE = ("retriever", "reranker", "tool", "prompt", "parser", "embedding")
 
 
 def samples_of(trace: Trace, rules: CaptureRules | None = None, *, id_name: str = "run_id") -> list[Sample]:
-    """The samples that a finished trace holds: one for each exchange, in order of start.
+    """Build the samples of a finished trace, one for each exchange.
 
-    An exchange is the root, or, where the root is no part of the RAG system or says neither what came in nor what went
-    out, each outermost run below it that does. Exchanges that ended well and gave no answer are left out.
+    A complete exchange without an answer is left out. See `exchanges` and `sample_of`.
+
+    Args:
+        trace: The finished trace.
+        rules: Rules on the location of question, answer and contexts. None: the default rules.
+        id_name: Key of `Sample.ids` for the id of the root run.
+
+    Returns:
+        The samples, in the order of the exchanges. Empty if there are none.
     """
     found = (sample_of(exchange, rules, id_name=id_name) for exchange in exchanges(trace))
     return [sample for sample in found if sample is not None]
 
 
 def exchanges(trace: Trace) -> list[Trace]:
-    """The traces of the outermost runs that take in and give out something."""
+    """Find the exchanges in a trace: the outermost runs that have an input, an output or an error.
+
+    A run of kind "other" is not an exchange. A run of another kind without child runs always is.
+
+    Args:
+        trace: The finished trace.
+
+    Returns:
+        One trace for each exchange, in order of start. They have the same `Run` objects as the whole trace.
+    """
     children = trace.children()
     found: list[Trace] = []
     waiting = [trace.root]
@@ -64,11 +80,19 @@ def exchanges(trace: Trace) -> list[Trace]:
 
 
 def sample_of(trace: Trace, rules: CaptureRules | None = None, *, id_name: str = "run_id") -> Sample | None:
-    """The sample that a finished trace holds; None when it is no exchange: it ended well and gave no answer,
-    or judges one.
+    """Build the sample of a finished trace.
 
-    The id of the sample is that of the root run, also kept in `ids` under `id_name`. Where no contexts were found
-    they are None, and `metadata["no_context"]` says why.
+    The sample has the id of the root run. If no contexts are found, they are None, and `metadata["no_context"]` gives
+    the reason.
+
+    Args:
+        trace: The finished trace.
+        rules: Rules on the location of question, answer and contexts. None: the default rules.
+        id_name: Key of `Sample.ids` for the id of the root run.
+
+    Returns:
+        The sample. None if the root is not an exchange, such as a retriever or an evaluator. None if the run is
+        complete without an answer. None if `rules.adjust` returns None.
     """
     rules = rules or CaptureRules()
     root = trace.root
@@ -181,7 +205,19 @@ def status_of(trace: Trace) -> SampleStatus:
 
 
 def question_of(inputs: Any, key: str | None = None, depth: int = DEPTH) -> str | None:
-    """What the user asked: a text, a value under an accepted name, or the last message of a human."""
+    """Find the question in the input of a run.
+
+    The question is a text, the value under an accepted name, or the last message of the user. The only value of a dict
+    counts as well if it is a text.
+
+    Args:
+        inputs: Input of the run: a text, a mapping, a message, a list of messages or a prompt object.
+        key: Key of the question, if `inputs` is a mapping. None: the names in `QUESTION_NAMES`, then "messages".
+        depth: Levels of mappings to search.
+
+    Returns:
+        The question. None if there is none, or only white space.
+    """
     if isinstance(inputs, str):
         return _text(inputs)
     if depth == 0 or inputs is None:
@@ -200,7 +236,20 @@ def question_of(inputs: Any, key: str | None = None, depth: int = DEPTH) -> str 
 
 
 def answer_of(outputs: Any, key: str | None = None, depth: int = DEPTH) -> str | None:
-    """What was said: a text, a value under an accepted name, or the last text of the model after the last human's."""
+    """Find the answer in the output of a run.
+
+    The answer is a text, the value under an accepted name, or the last text of the assistant after the last user
+    message. The only value of a dict counts as well if it is a text.
+
+    Args:
+        outputs: Output of the run: a text, a mapping, a message, a list of messages or an object with attributes.
+        key: Key of the answer in a mapping, or its attribute in an object. None: the names in `ANSWER_NAMES`, then
+            other usual keys.
+        depth: Levels of mappings to search.
+
+    Returns:
+        The answer. None if there is none, or only white space.
+    """
     if isinstance(outputs, str):
         return _text(outputs)
     if depth == 0 or outputs is None:
@@ -240,7 +289,15 @@ def history_of(inputs: Any, outputs: Any) -> tuple[Turn, ...]:
 
 
 def has_history(root: Run) -> bool:
-    """Whether a root's own state says what was said before: a history, or a list of messages in what it put out."""
+    """Check whether the root run of a trace contains the conversation so far.
+
+    Args:
+        root: The root run.
+
+    Returns:
+        True if its input has a list under an accepted name of `history`. True if its output has `messages` with a text
+        of the user.
+    """
     if isinstance(root.inputs, Mapping) and any(
         isinstance(value, (list, tuple)) for value in _values_by_name(root.inputs, ACCEPTED["history"])
     ):

@@ -22,9 +22,22 @@ RUN_SIZE = 500  # what a run holds besides texts, in characters
 
 
 class RunCollector(OpenTraces[Run, Trace]):
-    """Collects the runs of many traces at once, as trees that can be looked at while they grow.
+    """Collector of the runs of many traces at once, as trees that can be read while they grow.
 
-    See `OpenTraces` for its arguments.
+    Four limits bound its memory. Above a limit, the oldest open trace is dropped. All methods are safe for threads.
+
+    Args:
+        max_traces: Traces open at the same time.
+        max_runs: Runs of all open traces together.
+        max_bytes: Approximate number of characters of all open traces together.
+        ttl: Seconds after which an open trace is dropped.
+        keep: Names of runs whose inputs and outputs are kept, as those of root runs are.
+        copy: Function that copies a document of the framework. Default: `copy_document`.
+
+    Attributes:
+        events: Number of events received.
+        expired: Number of traces dropped.
+        ignored: Number of events ignored, because they were late, repeated, or of a dropped trace.
     """
 
     def start(
@@ -43,12 +56,25 @@ class RunCollector(OpenTraces[Run, Trace]):
         offered: Iterable[str] = (),
         at: float | None = None,
     ) -> None:
-        """A run started. A run whose parent is unknown is the root of a new trace.
+        """Record the start of a run. A run without a known parent is the root of a new trace.
 
-        prompt   of an LLM: the texts that it is sent; then `inputs` are not looked at
-        given    texts of the documents that the run is given, where `inputs` do not tell; by key, or of a plain list
-        offered  of an LLM: what the tools that it may call say of themselves
-        at       when it was, in seconds since 1970; None: now
+        A repeated start is ignored, and so is the start of a run whose trace is over.
+
+        Args:
+            id: Id of the run. A UUID is looked up fastest.
+            parent: Id of the parent run. None: the run has no parent.
+            kind: Kind of the run.
+            name: Name of the run.
+            inputs: Input of the run. It is copied for root runs, tools, retrievers and runs named in `keep`. Of other
+                runs, only the texts of the documents in it are kept.
+            tags: Tags. They are kept for root runs.
+            metadata: Metadata. It is kept for root runs.
+            prompt: Texts sent to an LLM, one for each message. With it, `inputs` is not searched for documents.
+            given: Texts of the documents passed to the run, by key of its input or as a plain list. None: those found
+                in `inputs`.
+            ids: Ids of the run in other systems, by name, such as "otel_trace_id".
+            offered: Descriptions of the tools that an LLM may call.
+            at: Time of the start, in seconds since 1970. None: now.
         """
         key = id.int if type(id) is UUID else id  # as `key_of`
         above_key = parent.int if type(parent) is UUID else parent
@@ -101,15 +127,24 @@ class RunCollector(OpenTraces[Run, Trace]):
         ids: Mapping[str, str] | None = None,
         at: float | None = None,
     ) -> Trace | None:
-        """A run ended. Returns the trace when it was the root: the collector then knows nothing of it any more.
+        """Record the end of a run.
 
-        error      the exception that ended it, or the name of its type
-        documents  what the step delivered; None: the lists of documents in `outputs`, but for those it was given. What
-                   can be read only once, as iterators can, stays unread: it is the host's
-        given      texts of the documents that the step was given, where `inputs` does not tell
-        inputs     the inputs of the run where they were not known when it started (streams)
-        streamed   the outputs are what was read of a stream
-        at         when it was, in seconds since 1970; None: now
+        Args:
+            id: Id of the run.
+            outputs: Output of the run. It is copied for root runs, tools, LLMs and runs named in `keep`.
+            error: Exception that ended the run, or the name of its type. None: the run succeeded.
+            documents: Documents that the run delivered. An iterator is not read, because the application reads it.
+                None: for a chain or an agent below the root, the lists of documents in `outputs` that differ from its
+                input.
+            given: Texts of the documents passed to the run, by key of its input or as a plain list. None: no change.
+            inputs: Input of the run, if it was unknown at the start (streams). None: no change.
+            streamed: Whether `outputs` is the part of a stream that was read.
+            ids: Further ids of the run in other systems, by name.
+            at: Time of the end, in seconds since 1970. None: now.
+
+        Returns:
+            The trace if the run is its root. The collector then drops it. None for other runs, for an unknown run and
+            for a repeated end.
         """
         with self._lock:
             self.events += 1
@@ -145,7 +180,18 @@ class RunCollector(OpenTraces[Run, Trace]):
             return None
 
     def add_documents(self, id: Hashable, documents: Iterable[Any]) -> bool:
-        """Documents that the run `id` has found, told by the application itself. False: the run is not known."""
+        """Add documents that the application recorded for a run (see `record_context`).
+
+        Args:
+            id: Id of the run.
+            documents: Passages of any framework. They are copied.
+
+        Returns:
+            True if they were added. False if no open trace has the run.
+
+        Raises:
+            InputError: A value is not a passage.
+        """
         copied = tuple(map(self._copy, documents))
         with self._lock:
             self.events += 1
@@ -158,23 +204,46 @@ class RunCollector(OpenTraces[Run, Trace]):
             return True
 
     def identify(self, id: Hashable, ids: Mapping[str, str]) -> None:
-        """What other systems call the run `id`."""
+        """Add the ids of a run in other systems. An unknown run is ignored.
+
+        Args:
+            id: Id of the run.
+            ids: Ids by name, such as "otel_trace_id". They replace ids of the same name.
+        """
         with self._lock:
             run = self._runs.get(key_of(id))
             if run is not None and ids:
                 run.ids = {**run.ids, **ids}
 
     def root_of(self, id: Hashable) -> Run | None:
-        """The root of the open trace that the run `id` belongs to."""
+        """Return the root of the open trace that has a run.
+
+        Args:
+            id: Id of the run.
+
+        Returns:
+            The root run. None if no open trace has the run.
+        """
         run = self._runs.get(key_of(id))
         return None if run is None else run.trace.root
 
     def run_of(self, id: Hashable) -> Run | None:
-        """The run `id`, while its trace is open."""
+        """Return a run of an open trace.
+
+        Args:
+            id: Id of the run.
+
+        Returns:
+            The run. None if no open trace has it.
+        """
         return self._runs.get(key_of(id))
 
     def open_roots(self) -> list[Run]:
-        """The roots of the open traces, in order of start."""
+        """Return the root runs of the open traces.
+
+        Returns:
+            The root runs, in the order in which their traces were opened.
+        """
         with self._lock:
             return [trace.root for trace in self._traces.values()]
 

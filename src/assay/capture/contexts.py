@@ -95,9 +95,17 @@ def unread_in(trace: Trace) -> bool:
 
 
 def contexts_under(*sides: Any, names: Sequence[str] = _ANY_NAMES) -> tuple[Context, ...] | None:
-    """Passages under an accepted name in the first of several dicts that has them; None where there are none.
+    """Find the passages in the inputs or outputs of a run.
 
-    Where none of the names is there, passages under the one key that holds some beyond doubt.
+    The first key in `names` with passages counts, in the first mapping that has one. If there is none and `names` is
+    the default, another key may count. It must be the only key of its mapping with a list of documents.
+
+    Args:
+        sides: Mappings to search, in order. Other values are ignored.
+        names: Keys to search, in order. Default: the accepted names of contexts.
+
+    Returns:
+        The passages, each once. An empty list in the data gives (). None if no passages are found.
     """
     for side in sides:
         if isinstance(side, Mapping):
@@ -250,7 +258,16 @@ def _passages(value: Any) -> tuple[Context, ...] | None:
 
 
 def context_of(found: Document) -> Context:
-    """A document as a context, with its picture where it has one."""
+    """Convert a retrieved document to a context.
+
+    The score is the first number in the metadata under a usual key, such as "relevance_score" or "score".
+
+    Args:
+        found: The document.
+
+    Returns:
+        The context, with the text or the picture, the id, the score, and the metadata that JSON can hold.
+    """
     text, image, known = pictured(found)
     metadata = json_object(known)
     score = next((metadata[name] for name in _SCORES if isinstance(metadata.get(name), (int, float))), None)

@@ -19,13 +19,15 @@ def conversation_of(sample: Sample) -> str | None:
 
 
 class Conversations:
-    """Gives the earlier turns of a sample the contexts they had, if they were captured here.
+    """Memory of the turns of conversations in this process, with their contexts.
 
-    max_conversations  the one heard of longest ago is forgotten for a new one
-    max_turns          newest turns kept of each
-    max_chars          characters kept of all together
+    It completes the history of later turns. Above a limit, the conversation that has had no new turn for the longest
+    time is removed. It is safe for threads.
 
-    Where the sample has no history of its own, the turns of its conversation that were captured here are it.
+    Args:
+        max_conversations: Conversations to keep.
+        max_turns: Newest turns to keep of each conversation.
+        max_chars: Characters to keep of all conversations together.
     """
 
     def __init__(self, *, max_conversations: int = 1000, max_turns: int = 8, max_chars: int = 32_000_000) -> None:
@@ -40,9 +42,19 @@ class Conversations:
         return len(self._turns)
 
     def complete(self, sample: Sample, *, again: bool = False) -> Sample:
-        """The sample with its history completed; the sample itself is remembered for the next turn.
+        """Complete the history of a sample, and remember the sample as a turn of its conversation.
 
-        again  a turn of this conversation is run again: what it replaces, and what came after that, is forgotten
+        If the sample has no history, the remembered turns become its history. Otherwise its turns without contexts get
+        the contexts of the remembered turns with the same question and answer. Only complete samples with a question
+        and an answer are remembered.
+
+        Args:
+            sample: The sample. Its metadata names the conversation, under one of `CONVERSATION_KEYS`.
+            again: Whether the application runs a turn of this conversation again. The remembered turn with the same
+                question is removed, with all later turns.
+
+        Returns:
+            The sample with its history. The same object if nothing is remembered or the metadata names no conversation.
         """
         name = conversation_of(sample)
         if name is None:

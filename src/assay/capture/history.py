@@ -33,9 +33,17 @@ def trim_history(sample: Sample, trace: Trace) -> Sample:
 
 
 def has_summary(root: Run, turns: Sequence[Turn]) -> bool:
-    """Whether a summary stands in the place of earlier turns, in the messages that a root put out.
+    """Check whether a summary replaces earlier turns in the messages of a root run.
 
-    That is a human message that went unanswered before the last one, and that none of those turns asked.
+    A summary is a user message without an answer before the last user message. Its text is not the question of an
+    earlier turn.
+
+    Args:
+        root: The root run.
+        turns: Earlier turns of the conversation.
+
+    Returns:
+        True if there is a summary. False if the output of the run has no messages.
     """
     messages = root.outputs.get("messages") if isinstance(root.outputs, Mapping) else None
     if not isinstance(messages, (list, tuple)):

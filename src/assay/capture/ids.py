@@ -7,7 +7,15 @@ from typing import Any
 
 
 def otel_ids(span: Any) -> dict[str, str]:
-    """Trace and span id of an OpenTelemetry span, in hex; nothing for one that is not recorded."""
+    """Return the trace id and span id of an OpenTelemetry span.
+
+    Args:
+        span: The span, or None.
+
+    Returns:
+        "otel_trace_id" with 32 hex digits and "otel_span_id" with 16. Empty for None and for a span without a valid
+        context.
+    """
     context = span.get_span_context() if span is not None else None
     if context is None or not context.is_valid:
         return {}
@@ -15,7 +23,13 @@ def otel_ids(span: Any) -> dict[str, str]:
 
 
 def current_ids() -> dict[str, str]:
-    """The ids of the OpenTelemetry span and the MLflow trace that are going on in this context."""
+    """Return the ids of the active OpenTelemetry span and the active MLflow trace.
+
+    It imports neither library. A library that the application has not imported has no active trace.
+
+    Returns:
+        "otel_trace_id", "otel_span_id" and "mlflow_trace_id", as far as they are active. Empty if none is.
+    """
     ids: dict[str, str] = {}
     context, trace = sys.modules.get("opentelemetry.context"), sys.modules.get("opentelemetry.trace")
     if trace is not None and context is not None and context.get_current():  # where it is empty there is no span

@@ -13,7 +13,14 @@ from assay.records.messages import role_of, text_of, texts_in
 
 
 def search_results_in(content: Any) -> list[dict[str, Any]]:
-    """The passages in a message's content: its blocks of the type `search_result`, as dicts with a text."""
+    """Find the passages in the content of a message: its blocks of type `search_result`.
+
+    Args:
+        content: Content of the message.
+
+    Returns:
+        One dict for each block, with `text` and `metadata` (title and source). Empty if there are none.
+    """
     blocks = content if isinstance(content, (list, tuple)) else ()
     return [
         {
@@ -26,7 +33,17 @@ def search_results_in(content: Any) -> list[dict[str, Any]]:
 
 
 def pictures_in(content: Any) -> list[dict[str, Any]]:
-    """The passages in a message's content that holds pictures: its pictures and its texts, as dicts. Else none."""
+    """Find the passages in the content of a message that has pictures.
+
+    Nothing is decoded or fetched.
+
+    Args:
+        content: Content of the message.
+
+    Returns:
+        One dict for each picture, with an empty `text` and `image`, and one for each text, in order. Empty without
+        pictures.
+    """
     blocks = content if isinstance(content, (list, tuple)) else ()
     images = [_image_of(block) if isinstance(block, dict) else None for block in blocks]
     if not any(images):
@@ -54,7 +71,14 @@ def _image_of(block: dict[str, Any]) -> str | None:
 
 
 def last_question(messages: Sequence[Any]) -> str | None:
-    """The text of the last message of a human."""
+    """Return the text of the last user message.
+
+    Args:
+        messages: Chat messages of any framework, in order.
+
+    Returns:
+        The text. None if there is no user message, or its text is empty.
+    """
     at = _last_human(messages)
     return None if at is None else text_of(messages[at]) or None
 
@@ -82,10 +106,16 @@ def artifacts_of(messages: Sequence[Any]) -> tuple[Context, ...]:
 
 
 def artifacts_in(artifact: Any) -> list[Any] | None:
-    """The documents in what a tool attached: a list of them, or a dict or an object with such a list in a field.
+    """Find the documents in the artifact of a tool.
 
-    Documents are objects with `page_content`, and passages given as objects or dicts; the latter, where they stand in
-    a field, only under an accepted name. None where there are none: an artifact may be anything.
+    The artifact is a list of documents or pictures, or has a list of documents in a field. Documents are objects with
+    `page_content`, or passages as objects or dicts. In a field, passages count only under an accepted name of contexts.
+
+    Args:
+        artifact: The artifact. It may be any object.
+
+    Returns:
+        The documents. None if there are none.
     """
     if artifact is None or isinstance(artifact, (str, bytes, int, float)):
         return None

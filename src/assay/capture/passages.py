@@ -26,9 +26,18 @@ _OTHER_KEYS = frozenset(("role", "type", "tool_calls", "tool_call_id", "status",
 
 
 def document_of(item: Any) -> Document:
-    """A passage of any make, as a document that was found; the text of a picture alone is what names it.
+    """Convert a passage of any framework to a document.
 
-    Raises InputError for what is no passage.
+    A picture without a text gets its source as the text.
+
+    Args:
+        item: Text, dict, document, node, or pair of passage and score: see `context_text`.
+
+    Returns:
+        The document. The same object if the passage is a `Document`.
+
+    Raises:
+        InputError: The value is not a passage.
     """
     if isinstance(item, Document):
         return item

@@ -27,7 +27,13 @@ _warned = False
 
 
 def add_recorder(recorder: Recorder) -> None:
-    """Called by an integration when it is imported. Adding the same one again does nothing."""
+    """Register the recorder of an integration, which gets the documents of `record_context`.
+
+    A second registration of the same recorder has no effect.
+
+    Args:
+        recorder: Function that takes documents for the current run. It returns False if no run is captured.
+    """
     if recorder not in _RECORDERS:
         _RECORDERS.append(recorder)
 

@@ -14,14 +14,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureRules:
-    """Where the application keeps question, answer and contexts, if capture does not find them by itself.
+    """Rules on the location of question, answer and contexts, if capture does not find them.
 
-    question_key, answer_key, contexts_key  keys of the root's input (question, contexts) and output (answer, contexts)
-    question_run, answer_run, contexts_run  names of runs: their input is the question, their output the answer or the
-                                            contexts; the last run of that name counts, for contexts all of them.
-                                            Where a key is given as well, it is a key of that input or output
-    adjust                                  called last, with the sample and the trace; what it returns is the sample,
-                                            None leaves the trace out
+    A rule that is None leaves the search to capture.
+
+    Attributes:
+        question_key: Key of the question in the input of the root run, or of `question_run`.
+        answer_key: Key of the answer in the output of the root run, or of `answer_run`.
+        contexts_key: Key of the contexts in the output or input of the root run, or in the output of `contexts_run`.
+        question_run: Name of the run whose input is the question. The last run of that name counts.
+        answer_run: Name of the run whose output is the answer. The last run of that name counts.
+        contexts_run: Name of the runs whose output is the contexts. All runs of that name count.
+        adjust: Function that takes the sample and the trace at the end. It returns the sample to use, or None to leave
+            the trace out.
     """
 
     question_key: str | None = None

@@ -23,11 +23,19 @@ _TEXT_NAMES = ("text", "content", "answer", "response", "output", "outputs", "co
 
 
 def unwrap_value(value: Any, depth: int = DEPTH) -> Any:
-    """`value` with what LangChain, LangGraph and the OpenTelemetry conventions wrap taken out of its wrapping.
+    """Unwrap the messages and documents that frameworks wrote to JSON.
 
-    - {"lc": 1, "kwargs": …}, {"type": "human", "data": …} and messages of parts become plain messages and documents;
-    - a pair of role and text, among messages, becomes a message;
-    - a LangGraph command becomes the update it makes, several commands all their updates.
+    - The forms {"lc": 1, "kwargs": …} and {"type": "human", "data": …}, and messages of parts, become plain messages
+      and documents.
+    - A pair of role and text becomes a message, in a list of messages.
+    - A LangGraph command becomes its update. A list of commands becomes one dict of their updates.
+
+    Args:
+        value: Value read from JSON.
+        depth: Levels to unwrap.
+
+    Returns:
+        The unwrapped value. The argument itself does not change.
     """
     if depth == 0:
         return value
@@ -58,12 +66,29 @@ def documents_in(value: Any) -> dict[str, list[Document]]:
 
 
 def document_texts(value: Any) -> dict[str, tuple[str, ...]] | None:
-    """The texts of the documents that a step was given, by key; None where there are none."""
+    """Return the texts of the documents in the input of a run.
+
+    Args:
+        value: Unwrapped input: see `unwrap_value`.
+
+    Returns:
+        The texts by key of the input. The key is "" if the input itself is a list. None if there are no documents.
+    """
     return {key: tuple(item.text for item in items) for key, items in documents_in(value).items()} or None
 
 
 def passed_on(outputs: Any, given: Mapping[str, Sequence[str]] | None) -> tuple[Document, ...] | None:
-    """The documents among a step's outputs that it was not given as they are; None where there are none."""
+    """Return the documents that a run passes on.
+
+    A list that the run got in the same form under the same key is left out.
+
+    Args:
+        outputs: Unwrapped output of the run: see `unwrap_value`.
+        given: Texts of the documents in its input, by key: see `document_texts`. None: there are none.
+
+    Returns:
+        The documents of all other lists in the output. None if there are none.
+    """
     given = given or {}
     lists = documents_in(outputs)
     new = [items for key, items in lists.items() if given.get(key) != tuple(item.text for item in items)]
@@ -71,10 +96,16 @@ def passed_on(outputs: Any, given: Mapping[str, Sequence[str]] | None) -> tuple[
 
 
 def passages_in(value: Any) -> tuple[Document, ...] | None:
-    """What a retriever returned: a list of passages of any make, also one under a key. None: there is no such list.
+    """Find the passages in the output of a retriever.
 
-    An empty list is nothing found, and is given as such. Entries without a text are left out; a list of nothing but
-    such entries tells of no passages.
+    They are a list, or the first list of passages in a mapping. Items without a text are left out.
+
+    Args:
+        value: Unwrapped output: see `unwrap_value`.
+
+    Returns:
+        The passages as documents. An empty list in the data gives (). None if there is no list, or no item is a
+        passage.
     """
     if isinstance(value, Mapping):
         inner = (value[key] for key in value if isinstance(value[key], (list, tuple)))
@@ -86,7 +117,16 @@ def passages_in(value: Any) -> tuple[Document, ...] | None:
 
 
 def messages_in(value: Any, depth: int = 4) -> list[Any]:
-    """The chat messages in a model's plain input: a list of them, a batch of one, or under a usual name."""
+    """Find the chat messages in the input of an LLM.
+
+    Args:
+        value: Unwrapped input: a list of messages, a batch of one, one message, or a mapping with messages under a
+            usual key.
+        depth: Levels to search.
+
+    Returns:
+        The messages, in order. Empty if there are none.
+    """
     if depth == 0:
         return []
     if isinstance(value, list):
@@ -102,7 +142,15 @@ def messages_in(value: Any, depth: int = 4) -> list[Any]:
 
 
 def texts_sent(value: Any, depth: int = 4) -> tuple[str, ...]:
-    """The texts in a model's plain input: one per message or prompt."""
+    """Find the texts in the input of an LLM.
+
+    Args:
+        value: Unwrapped input: messages, a text, a list of texts, or a mapping with one of them under a usual key.
+        depth: Levels to search.
+
+    Returns:
+        The texts of the messages or prompts, in order. Empty if there are none.
+    """
     messages = messages_in(value)
     if messages:
         return prompt_of(messages)
@@ -119,7 +167,18 @@ def texts_sent(value: Any, depth: int = 4) -> tuple[str, ...]:
 
 
 def text_written(value: Any, depth: int = 6) -> str | None:
-    """The text in a model's plain output: LangChain's generations, choices, candidates, a message or a text."""
+    """Find the text in the output of an LLM.
+
+    The output has the form of LangChain (generations), OpenAI (choices) or Gemini (candidates), or is a message or a
+    text. The first reply counts.
+
+    Args:
+        value: Unwrapped output: see `unwrap_value`.
+        depth: Levels to search.
+
+    Returns:
+        The text. None if there is none, or it is empty.
+    """
     if isinstance(value, str):
         return value or None
     if depth == 0 or value is None:
@@ -140,7 +199,16 @@ def text_written(value: Any, depth: int = 6) -> str | None:
 
 
 def merge_updates(updates: Iterable[Any]) -> dict[str, Any]:
-    """One dict of several updates; lists under the same key follow one another."""
+    """Merge updates of a state into one dict.
+
+    Lists under the same key are joined. Of other values, the last one counts.
+
+    Args:
+        updates: Updates, in order. A value that is not a dict is ignored.
+
+    Returns:
+        A new dict. Empty without updates.
+    """
     made: dict[str, Any] = {}
     for update in updates:
         for key, value in update.items() if isinstance(update, dict) else ():

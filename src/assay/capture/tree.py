@@ -18,10 +18,14 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})  # runs are many, and most ha
 
 
 class Document(NamedTuple):
-    """A retrieved document, copied: its text, its id, a shallow copy of its metadata, and its picture where it has one.
+    """Copy of a retrieved document.
 
-    image   as the application named it: a path, a URL or a data URI, or the media type and base64, which nobody has
-            decoded. The text of a picture alone is what it is called by
+    Attributes:
+        text: The text. A picture without a text has its name or source here.
+        id: Id of the document. None: it has no id.
+        metadata: Shallow copy of the metadata.
+        image: Picture, as the application names it: a path, a URL or a data URI. Otherwise a pair of media type and
+            base64, not decoded. None: no picture.
     """
 
     text: str
@@ -50,23 +54,39 @@ class RunFields(TypedDict, total=False):
 
 
 class Run:
-    """One node of a run tree.
+    """Node of a run tree: one step of a framework's execution.
 
-    kind       "other" is for steps that belong to no RAG system, such as the web server around it
-    inputs     what the step was given; live capture keeps it for the root, for runs that the rules name, and of a tool
-               or a retriever what it was asked
-    outputs    what it returned; live capture keeps it for the root and those, of a tool, and of an LLM what it wrote
-    prompt     of an LLM: the texts that it was sent, one per message
-    documents  the documents that this step delivered, where it delivered any: a retriever's and a reranker's result, a
-               tool's artifact, the documents a chain passes on. They stand for all that was found below it
-    given      the texts of the documents that were handed to this step, by key of its input ("" for a plain list)
-    unread     what this step delivered can be read only once, and belongs to the host: nobody knows what it was
-    recorded   documents of which the application told by itself, through `record_context`
-    offered    of an LLM: what the tools that it may call say of themselves
-    error      the exception's type name: its text may hold what must not be kept
-    started    seconds since 1970, as is `ended`; `ended` is None for a run that never ended
-    ids        what other systems call this run: "otel_trace_id", "otel_span_id" …
-    key        stands for the id where many runs are looked up
+    Live capture keeps inputs and outputs of some runs only: see `RunCollector`.
+
+    Args:
+        id: Id of the run.
+        parent: Id of the parent run. None: the run has no parent.
+        kind: Kind of the run. A step of kind "other" is not part of a RAG system, such as the web server around it.
+        name: Name of the run.
+        trace: Trace of the run, which the run is not yet added to. None: a new trace with the run as its root.
+        documents: Documents that the run delivered. None: it delivered none.
+        started: Start, in seconds since 1970. None: now.
+        known: Values of further attributes, see `RunFields`. None leaves the default.
+
+    Attributes:
+        key: Form of the id for fast look-up, see `key_of`.
+        inputs: Input of the run.
+        outputs: Output of the run.
+        prompt: Texts sent to an LLM, one for each message. None: unknown.
+        documents: Documents that the run delivered. Examples are the result of a retriever or reranker, the artifact of
+            a tool, and documents that a chain passes on. They stand for all documents found below the run. None: it
+            delivered none.
+        given: Texts of the documents passed to the run, by key of its input ("" for a plain list). None: none are
+            known.
+        unread: Whether the run delivered an iterator, which capture does not read. Its documents are unknown.
+        recorded: Documents that the application recorded through `record_context`.
+        offered: Descriptions of the tools that an LLM may call.
+        error: Type name of the exception. The message may hold private data, and is not kept. None: no exception.
+        ended: End, in seconds since 1970. None: the run did not end.
+        tags: Tags.
+        metadata: Metadata.
+        ids: Ids of the run in other systems, by name, such as "otel_trace_id".
+        below_retriever: Whether the run is below a retriever.
     """
 
     # what most runs do not have stands here, and is set where a run has it: hooks make many runs
@@ -114,13 +134,20 @@ class Run:
 
 
 class Trace:
-    """A tree of runs: its root, all its runs in order of start, and how many below the root have not ended.
+    """Tree of runs.
 
-    cut_short  the root of a stream ended while its children were still at work: the reader went away
-    adopted    the root turned out to be a part of another trace, which has its runs now
-    members    its runs in order of start, the root first; `runs` are the same by id
-    size       of a trace that was captured live: how many characters it holds, about
-    latest     of such a trace: the documents delivered last, so that they are not copied again where they pass on
+    Args:
+        root: The root run.
+
+    Attributes:
+        root: The root run.
+        members: All runs, the root first. Of a finished trace they are in order of start. Of a live one they are in the
+            order in which they were added.
+        running: Number of runs below the root that have not ended. Only live capture counts them.
+        cut_short: Whether a stream ended at the root while runs below it had not ended.
+        adopted: Whether the root became part of another trace, which has its runs now.
+        size: Approximate number of characters of a live trace.
+        latest: Documents that a live trace delivered last. They are not copied again.
     """
 
     __slots__ = ("_runs", "adopted", "cut_short", "latest", "members", "root", "running", "size")
@@ -139,7 +166,12 @@ class Trace:
         return f"<Trace of {self.root.kind} {self.root.name!r}: {len(self.members)} runs>"
 
     def add(self, run: Run, above: Run) -> None:
-        """Put `run` below `above`, which is a run of this trace."""
+        """Add a run to the trace.
+
+        Args:
+            run: The run.
+            above: Its parent, a run of this trace.
+        """
         run.trace = self
         if above.below_retriever or above.kind == "retriever":
             run.below_retriever = True
@@ -147,7 +179,10 @@ class Trace:
 
     @property
     def runs(self) -> dict[Hashable, Run]:
-        """Its runs by id, in order of start. Ids are looked up when somebody asks: hooks add runs, and seldom do."""
+        """Runs by id, in the order of `members`.
+
+        Ids are indexed on access, because hooks add runs and seldom look them up.
+        """
         found = self._runs
         for run in self.members[len(found) :]:
             found[run.id] = run
@@ -155,31 +190,35 @@ class Trace:
 
     @property
     def key(self) -> Hashable:
-        """That of its root."""
+        """Key of the root run."""
         return self.root.key
 
     @property
     def parent(self) -> Hashable | None:
-        """That of its root, of which nobody has heard."""
+        """Id of the parent of the root run. No run of the trace has it."""
         return self.root.parent
 
     @property
     def started(self) -> float:
-        """When its root began."""
+        """Start of the root run, in seconds since 1970."""
         return self.root.started
 
     @property
     def ended(self) -> float | None:
-        """When its root ended."""
+        """End of the root run, in seconds since 1970. None: it has not ended."""
         return self.root.ended
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
-        """Those of its runs."""
+        """Keys of all runs."""
         return tuple([run.key for run in self.members])
 
     def children(self) -> dict[Hashable, list[Run]]:
-        """The runs below each run, by its id, in order of start."""
+        """Return the child runs of each run.
+
+        Returns:
+            Child runs by id of their parent, in order of start. A run without children has no entry.
+        """
         below: dict[Hashable, list[Run]] = {}
         for run in sorted(self.members, key=lambda run: run.started):  # a parent may have been heard of late
             if run is not self.root:
@@ -187,7 +226,14 @@ class Trace:
         return below
 
     def above(self, run: Run) -> Iterator[Run]:
-        """The runs above one, from its parent to the root."""
+        """Iterate over the ancestors of a run.
+
+        Args:
+            run: A run of this trace.
+
+        Yields:
+            The ancestors, from the parent to the root. Nothing for the root.
+        """
         while run is not self.root:
             run = self.runs[run.parent]
             yield run
@@ -207,9 +253,15 @@ def _began_before_end(one: Run, other: Run) -> bool:
 
 
 def traces_of(runs: Iterable[Run]) -> list[Trace]:
-    """The traces of finished runs that come in any order, as from a store: one for each run without a known parent.
+    """Build the traces of finished runs, as read from a store or a file.
 
-    Runs of one id are one run: the last of them. Traces, and the runs of each, are in order of start.
+    A run without a known parent is the root of a trace. If parents form a cycle, its earliest run is the root.
+
+    Args:
+        runs: The runs, in any order. Of runs with the same id, the one that started last counts.
+
+    Returns:
+        The traces, in order of start. The runs of each trace are in order of start as well.
     """
     by_id = {run.id: run for run in sorted(runs, key=lambda run: run.started)}
     below: dict[Hashable, list[Run]] = {}

@@ -30,11 +30,21 @@ def _dumped(record: Any) -> str:
 
 
 def read_records(path: str | Path) -> Iterator[ExportRecord | RowError]:
-    """The records in a file, one at a time; a RowError, which says where, in the place of what cannot be read.
+    """Read the records of a file, one at a time.
 
-    Reads JSON lines, JSON (a list, one object, or a page of an API: an object with a list under `data`), CSV and TSV,
-    all also gzipped, and Parquet (with `assay-rag[parquet]`). A page may also stand in a line. JSON that is no JSON
-    lines is held in memory. Raises InputError for a file that cannot be opened.
+    It reads JSON lines, JSON, CSV, TSV (all also gzipped) and Parquet (with `assay-rag[parquet]`). JSON is a list, one
+    object, or a page of an API: an object with a list under `data`. A line may be a page too. JSON that is not JSON
+    lines is held in memory.
+
+    Args:
+        path: Path of the file. "~" is the home folder.
+
+    Returns:
+        An iterator over the records. A `RowError` takes the place of each record that cannot be read.
+
+    Raises:
+        InputError: The file cannot be opened.
+        MissingExtra: The file is Parquet and pyarrow is not installed.
     """
     path = Path(path).expanduser()
     try:
@@ -56,13 +66,22 @@ def by_trace(
     dump: Callable[[T], str] = _dumped,
     load: Callable[[str], T] = json.loads,
 ) -> Iterator[list[T] | RowError]:
-    """The records of each trace together, traces in order of their first start. All are read before the first.
+    """Group records by trace, in bounded memory.
 
-    start_of   when a record began, in seconds; None for one that does not say
-    in_memory  records held; above that all wait in a temporary file
-    dump, load a record as text, and back; as they are, records must be of JSON's types, and dates may stand in them
+    All records are read before the first trace is yielded. Traces are in order of their first start. Those without a
+    start come first.
 
-    What could not be read is passed on at once, and so is what `trace_of` or `start_of` refuse with an InputError.
+    Args:
+        records: The records. A `RowError` is passed on at once.
+        trace_of: Function that returns the trace id of a record.
+        start_of: Function that returns the start of a record in seconds. None: the record has no start.
+        in_memory: Records to hold in memory. Above that, all records go to a temporary file.
+        dump: Function that writes a record as text. Default: JSON, with `str` for other types.
+        load: Function that reads the text of `dump`. Default: JSON.
+
+    Yields:
+        The records of one trace, in the order of the input. A `RowError` for each record that `trace_of` or `start_of`
+        refuses with an InputError.
     """
     held: list[tuple[str, float | None, T]] = []
     rest = _keyed(records, trace_of, start_of)
@@ -84,7 +103,14 @@ def by_trace(
 
 
 def json_of(value: Any) -> Any:
-    """What a text of JSON spells, as stores write it into columns; anything else as it is, texts that are none too."""
+    """Parse a text that holds JSON, as stores write it into columns.
+
+    Args:
+        value: Any value.
+
+    Returns:
+        The value in the JSON. The same object if it is not a text of a JSON object, list or string.
+    """
     if isinstance(value, str) and value[:1] in ("{", "[", '"'):
         try:
             return json.loads(value)
@@ -99,7 +125,22 @@ def in_time_range(
     until: float | str | datetime | None = None,
     limit: int | None = None,
 ) -> Iterator[Sample | RowError]:
-    """Those samples that ended at or after `since` and before `until`, at most `limit` of them; errors are kept."""
+    """Filter samples by the time at which they ended.
+
+    A sample without a time in `metadata["ended"]` passes only if there is neither `since` nor `until`.
+
+    Args:
+        samples: The samples. Each `RowError` passes, and does not count against `limit`.
+        since: Earliest end, inclusive: a datetime, a text in ISO 8601, or seconds since 1970. None: no limit.
+        until: Latest end, exclusive, in the same forms. None: no limit.
+        limit: Maximum number of samples, at least 1. None: no limit.
+
+    Returns:
+        An iterator over the samples and errors, in the order of the input.
+
+    Raises:
+        InputError: `since` or `until` is not a time, or `limit` is below 1.
+    """
     low, high = seconds_at(since, "since"), seconds_at(until, "until")
     if limit is not None and limit < 1:
         raise InputError(f"limit: expected at least 1, found {limit}")

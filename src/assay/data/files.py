@@ -128,7 +128,16 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | Unreada
 def rows_of_lines(
     lines: Iterable[bytes | TooLong], before: int = 0
 ) -> Iterator[tuple[int, Mapping[str, Any] | UnreadableRow | None]]:
-    """What each line holds, with its number: None where it is blank. `before` lines went before them."""
+    """Parse lines of JSON.
+
+    Args:
+        lines: The lines. `TooLong` stands for a line above the size limit.
+        before: Number of lines of the file before these.
+
+    Yields:
+        Pairs of line number, from 1, and row. The row is None for a blank line, and an `UnreadableRow` for a line that
+        is too long or not a JSON object.
+    """
     for number, line in enumerate(lines, before + 1):
         if isinstance(line, TooLong):
             yield number, UnreadableRow(f"line {number} is {line}")

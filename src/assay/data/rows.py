@@ -299,7 +299,18 @@ def _list(value: object) -> list[Any] | None:
 
 
 def passages(value: object) -> tuple[Context, ...] | None:
-    """The contexts of one row. Raises InputError naming the passage that cannot be read."""
+    """Read the contexts in one cell of a row.
+
+    Args:
+        value: One passage, a list or array of passages (see `context_text`), or a dict of lists of equal length. A text
+            may also hold a list, as JSON or as Python prints it.
+
+    Returns:
+        The contexts, in order. An empty list gives (). None for a text of white space only.
+
+    Raises:
+        InputError: A value is not a passage, or the text is a printed NumPy array. The message names the position.
+    """
     if isinstance(value, str):
         parsed = parse_list(value)
         if parsed is None:

@@ -193,7 +193,15 @@ def _arrow_dataset(dataset: Any) -> Source:
 
 
 def rows_of_batch(batch: Any) -> Iterator[object]:
-    """The rows of an arrow batch as dicts; Bad for one whose values Python cannot hold (a text that is no UTF-8)."""
+    """Iterate over the rows of an Arrow record batch.
+
+    Args:
+        batch: The `pyarrow.RecordBatch`.
+
+    Yields:
+        Each row as a dict. An `UnreadableRow` for a row with a value that Python cannot hold, such as text that is not
+        UTF-8.
+    """
     try:
         rows = batch.to_pylist()
     except Exception as error:

@@ -52,11 +52,15 @@ class _Batch:
 
 @dataclass(slots=True)
 class JudgementCache(Around):
-    """Serves the `Judge` protocol over one judge, within one event loop.
+    """Cache in front of a judge, within one event loop. It implements the `Judge` protocol.
 
-    reading      which reading of the same texts this is: what one reading found is not known to another
-    usage        adds up everything asked through this cache; `cache_hits` counts judgements that cost nothing
-    store_error  what the store said when it could not keep a judgement: it was delivered all the same, and is in memory
+    Attributes:
+        judge: The judge.
+        store: Store that keeps judgements between runs. None: memory only.
+        reading: Number of the repeat, from 1. Judgements of one repeat are not used for another.
+        usage: Usage of all calls through this cache.
+        cache_hits: Number of judgements that needed no call of their own.
+        store_error: Last error of the store. The judgement was still returned, and is in memory. None: no error.
     """
 
     judge: JudgeBackend
@@ -84,7 +88,19 @@ class JudgementCache(Around):
         return self._batched
 
     async def find(self, prompt: JudgePrompt[F]) -> F:
-        """The judgement on this prompt. Raises JudgeFailure."""
+        """Return the judgement on a prompt, from memory, the store or the judge.
+
+        Equal prompts that arrive at the same time share one call.
+
+        Args:
+            prompt: The prompt.
+
+        Returns:
+            The judgement.
+
+        Raises:
+            JudgeFailure: The judge cannot answer the prompt, or failed.
+        """
         prompt = self.judge.guided(prompt)
         key = self._key(prompt)
         for _ in range(2):

@@ -118,9 +118,18 @@ CalibrationSpec: TypeAlias = "Calibration | str | Path"
 
 
 def calibrate_judge(judge: JudgeSpec, calibration: CalibrationSpec) -> CalibratedJudge:
-    """The judge with this calibration, or the one in this file.
+    """Apply a calibration to a judge.
 
-    Raises InputError for a file that holds none, and for a calibration of another judge.
+    Args:
+        judge: The judge, its name, or a framework's model: see `resolve_judge`.
+        calibration: The calibration, or the path of its file.
+
+    Returns:
+        A judge with the probabilities and labels of the calibration.
+
+    Raises:
+        InputError: The file has no calibration, or the calibration maps no probabilities. The calibration is of another
+            judge, or the judge already has one.
     """
     from assay.judges.resolve import resolve_judge
 

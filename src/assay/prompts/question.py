@@ -32,16 +32,25 @@ Texts = str | Sequence[str]
 
 @dataclass(frozen=True, init=False)
 class Question(JudgePrompt[Verdict]):
-    """What label fits `question`, asked of `material`?
+    """Question about texts, with an answer from a closed set of labels.
 
-    question  in your own words, naming the texts by their titles. Judged texts belong into `material`, where the judge
-              is told not to follow what they say
-    material  title -> text, or pairs of both; several texts under one title are numbered ("PASSAGE P1", "PASSAGE P2")
-    labels    label -> what it means, the affirmative one first: it is what `Verdict.probability` is of, and the 1.0 of
-              a metric that returns the verdict. Default: "yes" and "no"
-    vote      numbers independent answers to one question: each is asked on its own, sampled where the judge can sample
-    choices   the labels as pairs, as the field holds them
-    images    pairs of a title and a picture (`assay.records.images.load`) that belongs to the text of that title
+    Args:
+        question: The question, which names the texts by their titles. Put judged text into `material`, because the
+            judge is told not to follow instructions there.
+        material: Texts by title, or pairs of title and text. Default: no texts. Several texts under one title get
+            numbers: "PASSAGE P1", "PASSAGE P2".
+        labels: Meaning of each label, at least two, the affirmative label first. `Verdict.probability` is the
+            probability of that label. A metric that returns the verdict scores it 1.0. None: "yes" and "no".
+        vote: Number of an independent answer to the question, sampled if the judge can sample. 0: the one best answer.
+        language: ISO 639-1 code of the texts.
+        choices: Pairs of label and meaning, in place of `labels`. None: `labels`.
+        instructions: Instructions of the judge's user for this kind of prompt.
+        images: Pairs of title and picture (see `assay.records.images.load`). The picture belongs to the text of that
+            title.
+
+    Raises:
+        InputError: The question is empty, a value in `material` is not a text, or there are fewer than two different
+            labels.
     """
 
     name: ClassVar[str] = "question"
@@ -84,6 +93,11 @@ class Question(JudgePrompt[Verdict]):
             raise InputError(f"Question: labels: expected two or more that differ, got {[label for label, _ in given]}")
 
     def content(self) -> PromptContent:
+        """Write the question as a prompt.
+
+        Returns:
+            The texts, the task with the labels, and the JSON schema of the reply.
+        """
         texts = tuple(PromptSection(title, text) for title, text in self.material)
         listed = "\n".join(
             label if meaning in ("", label) else f"{label}: {meaning}" for label, meaning in self.choices
@@ -98,6 +112,18 @@ class Question(JudgePrompt[Verdict]):
         )
 
     def read(self, reply: Mapping[str, Any]) -> Verdict:
+        """Read the verdict from a reply.
+
+        Args:
+            reply: The reply as parsed JSON, with `label` and `reason`, and `probs` if the endpoint returns
+                probabilities.
+
+        Returns:
+            The verdict.
+
+        Raises:
+            InvalidReply: The label is not one of the labels.
+        """
         label = self._label(reply.get("label"))
         if label is None:
             raise InvalidReply(f"The label must be one of {', '.join(self.labels())}, not {reply.get('label')!r}.")
@@ -105,24 +131,69 @@ class Question(JudgePrompt[Verdict]):
         return Verdict(label=label, probability=probability, reason=text_of(reply, "reason"))
 
     def fit(self, chars: int) -> Division[Verdict] | None:
+        """Check whether the texts fit a size limit. The question is not divided.
+
+        Args:
+            chars: Maximum number of characters of the texts together.
+
+        Returns:
+            A division into one part. None if the texts are longer.
+        """
         return whole(self) if sum(len(text) for _, text in self.material) <= chars else None
 
     def questions(self) -> tuple[LabelQuestion, ...]:
+        """Return the question as a decision for a classifier endpoint.
+
+        Returns:
+            One decision with the name "question".
+        """
         return (LabelQuestion("question", self.question, dict(self.choices)),)
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
+        """Build the verdict from the probabilities of the labels.
+
+        Args:
+            answers: Probability of each label, under the name "question".
+
+        Returns:
+            The verdict with the most probable label, and the probability of the affirmative label.
+        """
         odds = answers["question"]
         label = max(self.labels(), key=lambda one: odds.get(one, 0.0))
         return Verdict(label=label, probability=odds.get(self.labels()[0], 0.0))
 
     def labels(self) -> tuple[str, ...]:
+        """Return the labels.
+
+        Returns:
+            The labels, the affirmative one first.
+        """
         return tuple(label for label, _ in self.choices)
 
     def verdicts(self, judgement: Verdict) -> tuple[Verdict, ...]:
+        """Return the verdicts of a judgement.
+
+        Args:
+            judgement: The verdict.
+
+        Returns:
+            The verdict alone, as a tuple.
+        """
         return (judgement,)
 
     def scripted(self, rule: Rule) -> Verdict:
-        """The judgement of a script: `rule(question)` gives a label, or True for the affirmative one and False else."""
+        """Build the verdict of a scripted judge.
+
+        Args:
+            rule: Function that takes the question and returns a label. With two labels, True stands for the affirmative
+                one and False for the other.
+
+        Returns:
+            The verdict, without a probability.
+
+        Raises:
+            InputError: The rule returns a value that is not a label.
+        """
         said = rule(self.question)
         if isinstance(said, bool) and len(self.choices) == 2:
             return Verdict(label=self.labels()[0 if said else 1])

@@ -48,13 +48,27 @@ class Record:
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"revalidate_instances": "always"}
 
     def to_dict(self) -> dict[str, Any]:
-        """This record as plain JSON values, without the fields that are None."""
+        """Convert the record to JSON values.
+
+        Returns:
+            A dict without the fields that are None.
+        """
         data: dict[str, Any] = _adapter(type(self)).dump_python(self, mode="json", exclude_none=True)
         return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The record that `to_dict` wrote. Raises InputError, naming the field, where the data does not fit."""
+        """Read a record from the output of `to_dict`.
+
+        Args:
+            data: The fields of the record. Data of an earlier schema version is converted.
+
+        Returns:
+            The record.
+
+        Raises:
+            InputError: A field is missing or has a wrong value. The message names the field.
+        """
         from pydantic import ValidationError
 
         try:

@@ -93,12 +93,22 @@ def field_of(name: str) -> str | None:
 
 
 def find_columns(names: Iterable[str], column_map: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Which of the columns `names` holds which field of `Sample`: a dict field -> column.
+    """Match columns to the fields of `Sample`.
 
-    `column_map` (field -> column) decides where it speaks; then the field's own name wins over the other accepted ones.
-    Beside a column `retrieval_context`, `context` holds the reference contexts, as in DeepEval's rows. Raises
-    InputError where two accepted names are there and neither is the field's own, and where `column_map` names a field
-    or a column that does not exist.
+    `column_map` comes first, then the field's own name, then the other accepted names (`ACCEPTED`). Case, spaces, "_"
+    and "-" do not matter. If there is a column `retrieval_context`, `context` holds the reference contexts, as in
+    DeepEval.
+
+    Args:
+        names: Names of the columns.
+        column_map: Column of each field. None: the accepted names decide.
+
+    Returns:
+        Column by field. Columns and fields without a match are left out.
+
+    Raises:
+        InputError: Several columns match one field, and no single one has the field's own name. `column_map` names an
+            unknown field or column, or one field twice.
     """
     names = list(dict.fromkeys(names))
     found = _mapped(names, column_map or {})
@@ -140,15 +150,25 @@ def _listed(names: list[str], most: int = 30) -> str:
 
 
 def context_text(value: object) -> Context:
-    """One passage, from whatever a framework calls a passage.
+    """Convert a passage of any framework to a context.
 
-    Accepts a Context; a text; a dict with the text under `text`, `page_content`, `content` or `context`, also nested
-    under `node` or `document` and as LangChain serialises it; a LangChain Document, a LlamaIndex node with or without
-    score and a Haystack Document, recognised by their attributes; a pair (passage, score). Anything else raises
-    InputError.
+    Accepted forms:
 
-    A picture is a dict or node with one of IMAGE_KEYS, the bytes of an image, or a text that names one and nothing
-    else: a data URI, base64, a path or URL that ends in .png, .jpg, .gif or .webp.
+    - a `Context`, a text, or a pair (passage, score)
+    - a dict with the text under `text`, `page_content`, `content` or `context`, also within `node` or `document`, and
+      in the JSON of LangChain
+    - a LangChain or Haystack Document, or a LlamaIndex node with or without a score
+    - a picture: bytes, a dict or node with one of `IMAGE_KEYS`, or a text that only names a picture. Such a text is a
+      data URI, base64, or a path or URL that ends in .png, .jpg, .gif or .webp.
+
+    Args:
+        value: The passage.
+
+    Returns:
+        The context. The same object if the passage is a `Context`.
+
+    Raises:
+        InputError: The value has none of these forms.
     """
     if isinstance(value, Context):
         return value
@@ -252,7 +272,14 @@ def _first_id(values: Iterable[object]) -> str | None:
 
 
 def describe(value: object) -> str:
-    """A value for an error message: its type and the beginning of it."""
+    """Describe a value for an error message.
+
+    Args:
+        value: Any value.
+
+    Returns:
+        The name of its type. For texts, numbers, lists, tuples and dicts also the first 60 characters.
+    """
     if isinstance(value, (str, int, float, list, tuple, dict)):
         shown = repr(value) if not isinstance(value, str) else repr(value[:60])
         return f"{type(value).__name__} {shown[:60]}{'…' if len(shown) > 60 else ''}"

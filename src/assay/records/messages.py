@@ -47,7 +47,15 @@ def role_named(name: object) -> Role | None:
 
 
 def role_of(message: Any) -> Role | Literal["other"] | None:
-    """Who speaks in a message; None where the value has no content, or says not who speaks: it is no message."""
+    """Return the role of a chat message. Never raises an exception.
+
+    Args:
+        message: A message of any framework, or any other value.
+
+    Returns:
+        The role. "other" for a known kind of message without one of the four roles. None if the value has no content or
+        no known role.
+    """
     name, content = _role_and_content(message)
     if content is _ABSENT or not isinstance(name, str):
         return None
@@ -55,11 +63,14 @@ def role_of(message: Any) -> Role | Literal["other"] | None:
 
 
 def is_message(value: Any, *, content: bool = True) -> bool:
-    """Whether this is one message, and neither a text nor a list.
+    """Check whether a value is one chat message. A text or a list is not.
 
     Args:
         value: Any value.
         content: False accepts messages without a content, such as those that only call tools.
+
+    Returns:
+        True for a message.
     """
     if isinstance(value, (str, list)):
         return False
@@ -73,7 +84,14 @@ def role_and_content(value: Any) -> tuple[Any, Any]:
 
 
 def text_of(message: Any) -> str:
-    """The text of a message, without reasoning, images and tool calls; "" where it has none."""
+    """Return the text of a chat message, without reasoning, images and tool calls. Never raises an exception.
+
+    Args:
+        message: A message of any framework, or any other value.
+
+    Returns:
+        The text. "" if there is none.
+    """
     return well_formed(text_in(role_and_content(message)[1]) or "")
 
 
@@ -87,7 +105,14 @@ def text_in(content: Any) -> str | None:
 
 
 def prompt_of(messages: Any) -> tuple[str, ...]:
-    """The texts that a model is sent: one per message or prompt. Cheap enough for a hook; copies no text."""
+    """Return the texts of the messages or prompts sent to a model. It is fast enough for a hook, and copies no text.
+
+    Args:
+        messages: One prompt, a list of messages or prompts, or a list of such lists (a batch). None: there are none.
+
+    Returns:
+        The texts, in order. A message of several blocks gives one text for each text block.
+    """
     if isinstance(messages, str):
         return (messages,)
     texts: list[str] = []

@@ -21,7 +21,16 @@ _FAVOURABLE = {
 
 
 def score_in_words(score: Score, sample: Sample) -> str:
-    """One score and its evidence in a few plain sentences, for comments and feedback fields."""
+    """Explain a score in plain sentences, for comments and feedback fields.
+
+    Args:
+        score: The score.
+        sample: Sample of the score. It has the passages that verdicts refer to.
+
+    Returns:
+        The value, one line for each verdict, and the sentences that were not judged. For a score with an error, the
+        error in place of value and verdicts.
+    """
     left = [" " * (indent - 2) + line for line, indent in not_judged(score)]
     if score.error is not None:
         return "\n".join([f"Not scored ({score.error.cause}): {score.error.message}", *left])

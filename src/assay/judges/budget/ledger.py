@@ -27,7 +27,13 @@ Unit = Literal["calls", "tokens", "nanodollars"]
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """Calls, tokens and money; 10**9 nanodollars are a dollar. A correction may be negative."""
+    """Calls, tokens and money of one or more requests.
+
+    Attributes:
+        calls: Number of requests.
+        tokens: Tokens of prompts and completions. Negative in a correction that lowers the count.
+        nanodollars: Money. 10**9 nanodollars are one dollar. Negative in a correction that lowers the sum.
+    """
 
     calls: int = 0
     tokens: int = 0
@@ -45,7 +51,13 @@ class Spend:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `amount` of `unit` in any `window` seconds."""
+    """Limit of a budget: at most `amount` of `unit` in any `window` seconds.
+
+    Attributes:
+        unit: "calls", "tokens" or "nanodollars".
+        window: Length of the window in seconds, 60 or 86,400.
+        amount: Maximum of the unit in the window.
+    """
 
     unit: Unit
     window: int
@@ -54,7 +66,13 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class BudgetRefusal:
-    """There is no room: `spent` of the limit is used, and in `wait` seconds there may be room. None: there never is."""
+    """Refusal of a ledger: the limit has no room for the request.
+
+    Attributes:
+        limit: The limit.
+        spent: Amount already spent in the window, in the unit of the limit.
+        wait: Seconds until there may be room. None: the request alone is above the limit.
+    """
 
     limit: Limit
     spent: int
@@ -63,7 +81,12 @@ class BudgetRefusal:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """A piece of a budget: what may be spent, and the time of the ledger's clock at which it ends."""
+    """Part of a budget that one process may spend without a further request.
+
+    Attributes:
+        spend: Calls, tokens and money that it may spend.
+        at: Time at which the advance ends, in seconds of the ledger's clock.
+    """
 
     spend: Spend
     at: float

@@ -35,15 +35,23 @@ class _Advance:
 
 
 class SharedAllowance:
-    """The ledger of one process over an authority that many share: `budget.on(SharedAllowance(authority))`.
+    """Ledger of one process for a budget that many processes share: `budget.on(SharedAllowance(authority))`.
 
-    Requests are taken out of an advance, and the authority is asked only when that is spent or has ended: an advance is
-    room for up to `most` requests, or for as many as a hundredth of what is left of every limit allows, and at least
-    for one. It is out of the budget from the moment at which it is given, so that no limit is ever exceeded. What is
-    left of it comes back when it is settled: with the next one, or by `give_back`. Where the process dies before, all
-    of it counts as spent when it ended, `lasts` seconds after it began, and comes back a minute or a day later.
+    It takes requests out of an advance, and asks the authority for a new one when the advance is spent or over. An
+    advance has room for at least one request. It has room for more, up to `most`, while that is at most a hundredth of
+    the rest of every limit.
 
-    In another process (it can be pickled where the authority can) it begins empty. Safe for threads; of one budget.
+    The authority counts the whole advance as spent from the start, so no limit is exceeded. The unused part returns
+    when the advance is settled: with the next advance, or by `give_back`. If the process dies before that, the whole
+    advance counts as spent at its end. It leaves the window a minute or a day later.
+
+    The allowance can be pickled if the authority can. In another process it starts empty. It is safe for threads, and
+    serves one budget.
+
+    Args:
+        authority: Object that gives advances and settles them.
+        most: Maximum number of requests of one advance.
+        lasts: Duration of an advance in seconds. The authority allows at most 60.
     """
 
     def __init__(self, authority: Authority, *, most: int = MOST, lasts: float = LASTS) -> None:
@@ -62,7 +70,15 @@ class SharedAllowance:
         self._settled: OrderedDict[int, float] = OrderedDict()  # by number, the time under which its spending stands
 
     def take(self, spend: Spend, limits: Sequence[Limit]) -> float | BudgetRefusal:
-        """See `Ledger.take`. What it gives is a number of the purse's own, for `correct`."""
+        """Take a request out of the advance, or out of a new one.
+
+        Args:
+            spend: Calls, tokens and money of the request, at most.
+            limits: Limits of the budget.
+
+        Returns:
+            The number of the advance, for `correct`. A refusal if a limit has no room.
+        """
         limits = tuple(limits)
         with self._lock:
             now = time.monotonic()  # before the authority's clock is read: here it ends no later than there
@@ -78,7 +94,14 @@ class SharedAllowance:
             return float(held.number)
 
     def correct(self, at: float, change: Spend) -> None:
-        """See `Ledger.correct`."""
+        """Correct the spend of a request after its end.
+
+        An advance that is no longer remembered is not corrected.
+
+        Args:
+            at: Number of the advance, from `take`.
+            change: Difference to add. It may be negative.
+        """
         with self._lock:
             if self._held is not None and self._held.number == at:
                 self._held.left -= change
@@ -86,7 +109,16 @@ class SharedAllowance:
                 self.authority.correct(stands, change)
 
     def spent(self, limits: Sequence[Limit]) -> list[int]:
-        """See `Authority.spent`."""
+        """Return the amount spent against each limit, by all processes together.
+
+        All of every advance that is not settled counts as spent.
+
+        Args:
+            limits: The limits.
+
+        Returns:
+            One amount for each limit, in order, in the unit of the limit.
+        """
         return self.authority.spent(limits)
 
     def give_back(self) -> None:

@@ -28,7 +28,14 @@ _QUOTA = re.compile(r"insufficient_quota|billing_hard_limit", re.IGNORECASE)
 
 
 def usage_of(usage: Any) -> Usage:
-    """The usage block of one call, in the shapes that providers use; what they leave out is unknown, not 0."""
+    """Read the usage block of one call, in the forms that providers use.
+
+    Args:
+        usage: The usage block. Any other value counts as an empty block.
+
+    Returns:
+        The usage, with one call. A count that the block does not have is None, not 0.
+    """
     if not isinstance(usage, Mapping):
         usage = {}
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")

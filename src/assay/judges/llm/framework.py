@@ -45,12 +45,13 @@ LEFT_BEHIND = 32
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One attempt at one reply.
+    """One attempt at one reply of a model.
 
-    messages     role ("system", "user", "assistant") and content, in order; the content of a message with pictures is
-                 a list of parts of text and image, as OpenAI has them
-    schema       a JSON schema for the model's API to enforce; None: the messages say what is wanted
-    temperature  in place of the model's own; None: leave that
+    Attributes:
+        messages: Messages with `role` ("system", "user", "assistant") and `content`, in order. With pictures, the
+            content is a list of parts of text and image, in the form of OpenAI.
+        schema: JSON schema that the model's API is to enforce. None: the messages describe the reply.
+        temperature: Temperature of this call. None: that of the model.
     """
 
     messages: Sequence[Mapping[str, Any]]
@@ -59,17 +60,25 @@ class ModelCall:
 
 
 class FrameworkJudge(TextJudge):
-    """Answers with a model object of a framework; subclasses write `call`.
+    """Base class of judges over a model object of a framework. Subclasses write `call`.
 
-    kind, model   what stands in the fingerprint: the class and the model's name
-    parameters    all else that can change an answer, JSON-able and without secrets; it is hashed
-    secrets       texts that must not stand in any message
-    enforces      the model's API takes a JSON schema and holds replies to it, so far as is known beforehand
-    tempers       it takes a temperature for a single call
-    vision        whether it may be shown pictures; where it then refuses them, that is the cause of the failure
-    mask, max_output_tokens   see `TextJudge`
-    options       timeout, deadline, max_attempts, retry_base, max_concurrency, limits, window_tokens, identity: see
-                  `EndpointOptions`. Headers and extra_body are the model's own, and refused here
+    Args:
+        kind: Class of the model, for the fingerprint.
+        model: Name of the model, for the fingerprint.
+        parameters: All other parameters that can change an answer, as JSON values without secrets. The fingerprint has
+            their hash.
+        secrets: Texts that must not appear in a message. Texts of fewer than 6 characters are ignored.
+        enforces: Whether the model's API accepts a JSON schema and enforces it, as far as is known before the first
+            call.
+        tempers: Whether the model accepts a temperature for a single call.
+        vision: Whether the model may get pictures. A model that refuses them gives the failure cause needs_vision.
+        mask: Function applied to all judged text, see `TextJudge`. With a mask the model gets no pictures. None: no
+            mask.
+        max_output_tokens: Tokens that the model can write at most. None: no limit of its own.
+        options: Options of `EndpointOptions`, except `headers` and `extra_body`, which the model has itself.
+
+    Raises:
+        InputError: An option is unknown, is out of range, or belongs to the model.
     """
 
     reserves = True
@@ -122,13 +131,34 @@ class FrameworkJudge(TextJudge):
 
     @abstractmethod
     def call(self, ask: ModelCall) -> Reply:
-        """The model's reply, from a thread of our own and in an empty context in which `JUDGING` is set.
+        """Call the model once, through its synchronous interface.
 
-        Raises JudgeFailure where the model declined, and whatever the model raises: `raised.meaning_of` reads that.
+        The call runs in a thread of its own and in an empty context in which `JUDGING` is True. `meaning_of`
+        (assay.judges.http.errors) decides by the exception whether the judge tries again.
+
+        Args:
+            ask: Messages, schema and temperature of the call.
+
+        Returns:
+            The reply.
+
+        Raises:
+            JudgeFailure: The model declined to answer.
+            Exception: Any exception of the model.
         """
 
     async def generate(self, request: Request) -> Reply:
-        """See `TextJudge.generate`. A schema that the model's API refuses is not sent again."""
+        """Generate a reply. If the model's API refuses the JSON schema, the judge does not send a schema again.
+
+        Args:
+            request: The request.
+
+        Returns:
+            The reply.
+
+        Raises:
+            JudgeFailure: All attempts failed, or the model refuses pictures (needs_vision).
+        """
         try:
             return await self._generated(request)
         except JudgeFailure as failure:
@@ -244,7 +274,14 @@ class FrameworkJudge(TextJudge):
             raise
 
     def scrub(self, text: str) -> str:
-        """The text without the secrets of the model."""
+        """Remove the secrets of the model from a text.
+
+        Args:
+            text: The text, such as an error message.
+
+        Returns:
+            The text with "***" in place of each secret.
+        """
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text

@@ -49,7 +49,14 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote. `truncated`: it was cut at a limit. `tokens` where the endpoint gives log-probabilities."""
+    """Reply of a model.
+
+    Attributes:
+        text: The text.
+        truncated: Whether a limit cut the reply.
+        usage: Usage of the call. Default: one call with unknown tokens.
+        tokens: Tokens with log-probabilities. Empty if the endpoint does not return them.
+    """
 
     text: str
     truncated: bool = False

@@ -15,13 +15,16 @@ _LIMITS = ("max_tokens", "max_output_tokens", "max_completion_tokens", "num_pred
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """What a `FrameworkJudge` has to know of a model.
+    """Settings of a framework's model that a `FrameworkJudge` needs.
 
-    parameters  all fields that can change an answer, without secrets
-    window      tokens that it reads at most, where that is less than usual
-    most        tokens that it writes at most, where it was told so
-    enforces    its API is known to hold replies to a JSON schema
-    tempers     it takes a temperature
+    Attributes:
+        name: Name of the model.
+        parameters: All fields that can change an answer, without secrets.
+        secrets: Secrets of the model, such as API keys and header values.
+        window: Context window in tokens, if it is smaller than the default of 32,000. None: the default.
+        most: Maximum number of tokens of a reply. None: no limit is set.
+        enforces: Whether the model's API is known to enforce a JSON schema.
+        tempers: Whether the model has a field for the temperature.
     """
 
     name: str
@@ -44,7 +47,20 @@ class ModelSettings:
         window: object,
         enforces: bool,
     ) -> ModelSettings:
-        """The settings of a model with these `fields`, of which those count that are not `apart` and no secrets."""
+        """Read the settings from the fields of a model.
+
+        Args:
+            model: The model. The path of its class becomes a parameter.
+            name: Name of the model.
+            fields: Fields of the model with their values.
+            apart: Function that takes the name of a field. It returns True if the field cannot change an answer.
+            address: URL of the model's API. None: unknown.
+            window: Context window in tokens. It counts only if it is an int from 1,000 and below 32,000.
+            enforces: Whether the model's API is known to enforce a JSON schema.
+
+        Returns:
+            The settings.
+        """
         parameters = {
             name: plain_settings(value)
             for name, value in fields.items()
@@ -64,7 +80,17 @@ class ModelSettings:
 
 
 def plain_settings(value: Any) -> Any:
-    """A parameter as JSON: equal parameters look equal in every process. Of what is no data it is where it is from."""
+    """Convert a parameter of a model to JSON values, equal in every process for equal parameters.
+
+    Mappings lose their secrets, sets become sorted lists of texts, and pydantic models become dicts. Other objects
+    become the path of their class. Functions and classes become their own path.
+
+    Args:
+        value: The parameter.
+
+    Returns:
+        The parameter as JSON values.
+    """
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if isinstance(value, Mapping):

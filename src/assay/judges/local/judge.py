@@ -72,7 +72,17 @@ class LocalJudge(BaseJudge):
         self._languages = None if languages is None else tuple(map(code_of, languages))
 
     def with_instructions(self, instructions: InstructionsSpec) -> Self:
-        """Raises InputError: such models read no instructions."""
+        """Refuse instructions, because models on disk cannot read them.
+
+        Args:
+            instructions: The instructions. They are not read.
+
+        Returns:
+            Nothing. The method always raises an exception.
+
+        Raises:
+            InputError: Always.
+        """
         raise InputError("instructions: a model on disk reads no instructions; name a judge that does, 'openai:MODEL'")
 
     @property
