@@ -94,9 +94,19 @@ def check_judge_key(
 
 
 def check_store_password(config: Config, ways: str = COMMAND_LINE) -> None:
-    """Raise InputError if PGPASSWORD must not go to the database that the configuration names as its store.
+    """Check that PGPASSWORD may go to the database that the configuration names as its store.
 
-    PGPASSWORD belongs to the server that PGHOST and PGPORT name: localhost, port 5432, where they are not set.
+    PGPASSWORD belongs to the server that PGHOST and PGPORT name. Where they are not set, that is localhost, port 5432.
+    The check passes for a configuration that the user named, and for a store that is not a database. It also passes
+    where PGPASSWORD is not set, and where the address of the store has a password.
+
+    Args:
+        config: The configuration that names the store.
+        ways: Other ways to allow the password, for the error message. `{options}` stands for "--store".
+
+    Raises:
+        InputError: The store is on another server that ASSAY_ALLOW_KEYS does not allow, or an entry of ASSAY_ALLOW_KEYS
+            is malformed.
     """
     store = str(config.store or "")
     if config.named or not is_database(store) or not os.environ.get("PGPASSWORD"):

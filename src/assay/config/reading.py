@@ -21,15 +21,21 @@ from assay.store.tables import is_database
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What a file says; what it does not say is None or empty.
+    """Contents of a configuration file: data, judge, metrics, budget, store and gates.
 
-    file     the file as it is called in messages
-    named    whether the user named the file; else it was located in the folder or above it, and `config.keys` limits
-             which keys it may send where
-    section  the whole file as a table, for errors that name a key and its line
-    data     files or named sources, as they are given to `assay score`
-    columns  the columns of a field, by its name
-    metrics  with their parameters
+    Attributes:
+        file: Name of the file in messages.
+        data: Files and named sources, as `assay score` takes them. Empty: the file names none.
+        language: ISO 639-1 code of the rows that do not name their language. None: the file names none.
+        store: Folder, file or database of the store. None: the file names none.
+        columns: Field -> its columns. Only contexts may have several. Empty: the file maps none.
+        judge: Judge and its options. A setting that the file does not have is None.
+        metrics: Metrics with their parameters. Empty: the file names none.
+        budget: Limits for the judge. None: the file has no budget.
+        gates: Quality gate and its baseline. None: the file has no gate.
+        named: Whether the user named the file. Otherwise it was located in the folder or above it. Keys then go only to
+            the addresses that `config.keys` allows.
+        section: The whole file as a table, for errors that name a key and its line.
     """
 
     file: str
@@ -46,9 +52,21 @@ class Config:
 
 
 def configuration(file: str | Path | None = None, folder: str | Path | None = None) -> Config | None:
-    """What this file says, or the one that is found for a folder, the working directory; None where there is none.
+    """Read a configuration file, or locate one for a folder and read it.
 
-    Paths in a file count from the folder that it is in. Raises InputError naming key and line.
+    Paths in a file are relative to the folder of the file.
+
+    Args:
+        file: The file, relative to `folder`. None: the nearest assay.toml or pyproject.toml with a table [tool.assay].
+            The search begins in `folder` and goes up to the root of its repository. Outside of a repository it covers
+            `folder` alone.
+        folder: The folder. Paths of data and store in the result are relative to it. None: the working directory.
+
+    Returns:
+        The configuration. None where `file` is None and the search ends without a file.
+
+    Raises:
+        InputError: The file cannot be read, or a key or a value is wrong. The message names the key and its line.
     """
     here = Path.cwd() if folder is None else Path(folder)
     if file is not None:

@@ -108,7 +108,12 @@ def _new_run(store: Store, info: Mapping[str, Any]) -> str:
 
 
 def new_name() -> str:
-    """A name that sorts by time; 64 random bits tell apart runs that start in one second."""
+    """Create a name for a run.
+
+    Returns:
+        "YYYYMMDD-HHMMSS-" in local time, and 16 random hexadecimal digits. The names sort by local time. The digits
+        distinguish runs that start in the same second.
+    """
     return time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(8)
 
 

@@ -27,13 +27,21 @@ async def score_sample(
     deadline: float | None = None,
     score_partial: bool = False,
 ) -> ScoredSample:
-    """The sample with one score per metric, in the order of the metrics.
+    """Score one sample with all metrics at the same time.
 
-    deadline       seconds; metrics that are not done by then fail (timeout), the others keep their scores
-    score_partial  score abandoned, cancelled and failed answers too, instead of leaving them skipped (partial)
+    An exception in a metric makes its score fail (bug). A cancelled call cancels the metrics, and raises
+    CancelledError.
 
-    An exception in a metric makes that metric failed (bug). Only cancellation passes through, after the metrics
-    were cancelled.
+    Args:
+        sample: The sample.
+        metrics: The metrics, each with a label of its own.
+        judge: The judge of all metrics.
+        deadline: Seconds for all metrics together. Metrics that are not done by then fail (timeout), and the others
+            keep their scores. None: no limit.
+        score_partial: Score abandoned, cancelled and failed answers too. False: all metrics skip them (partial).
+
+    Returns:
+        The sample with one score per metric, in the order of `metrics`. Without metrics the scores are empty.
     """
     if sample.status != "complete" and not score_partial:
         return skipped_sample(sample, metrics, Cause.PARTIAL, f"the answer is {sample.status}, not complete")
@@ -65,7 +73,15 @@ def skipped_sample(sample: Sample, metrics: Sequence[Metric], cause: Cause, mess
 
 
 def storable(scored: ScoredSample) -> ScoredSample:
-    """The same, with each score that JSON or UTF-8 cannot hold (half an emoji in a reason) failed (bug) instead."""
+    """Replace scores that a store cannot hold.
+
+    Args:
+        scored: The sample with its scores.
+
+    Returns:
+        A copy with the scores in the same order. A failed score (bug) replaces one that JSON or UTF-8 cannot represent,
+        for example with half an emoji in a reason.
+    """
     scores = {name: _storable(score) for name, score in scored.scores.items()}
     return ScoredSample(sample=scored.sample, scores=scores)
 

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 
 class DisabledIntake:
-    """Takes nothing, holds nothing, and has no thread. Implements `Intake`. `why`, for its repr."""
+    """Intake that accepts no samples. It has no queue and no thread, and implements `Intake`.
+
+    It replaces an intake where live scoring is off. It also replaces an intake that was pickled into another process.
+
+    Args:
+        why: Reason that it accepts no samples. Its repr shows it.
+    """
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -23,30 +29,77 @@ class DisabledIntake:
         return f"Nowhere({self.why!r})"
 
     def submit(self, sample: Submission) -> bool:
-        """See `Intake.submit`."""
+        """Reject a sample. See `Intake.submit`.
+
+        Args:
+            sample: A sample, or a function that makes one. The function is not called.
+
+        Returns:
+            False.
+        """
         return False
 
     def flush(self, timeout: float | None = None) -> bool:
-        """See `Intake.flush`: there is nothing to wait for."""
+        """Return at once, as no sample is pending. See `Intake.flush`.
+
+        Args:
+            timeout: Not used.
+
+        Returns:
+            True.
+        """
         return True
 
     def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        """See `Intake.result`."""
+        """Return None, as no sample is scored. See `Intake.result`.
+
+        Args:
+            key: Not used.
+            timeout: Not used.
+
+        Returns:
+            None.
+        """
         return None
 
     def feedback(self, key: str, value: float | bool | str, comment: str | None = None) -> bool:
-        """See `Intake.feedback`."""
+        """Reject feedback. See `Intake.feedback`.
+
+        Args:
+            key: Not used.
+            value: Not used.
+            comment: Not used.
+
+        Returns:
+            False.
+        """
         return False
 
     def health(self) -> Health:
-        """All zero."""
+        """Report the counters. See `Intake.health`.
+
+        Returns:
+            Counters that are all 0.
+        """
         return Health()
 
     def count_error(self, error: BaseException, where: str) -> None:
-        """See `Intake.count_error`."""
+        """Ignore an exception. See `Intake.count_error`.
+
+        Args:
+            error: Not used.
+            where: Not used.
+        """
 
     def close(self, timeout: float | None = 30) -> Health:
-        """See `Intake.close`."""
+        """Return at once, as there is no work to finish. See `Intake.close`.
+
+        Args:
+            timeout: Not used.
+
+        Returns:
+            The result of `health`.
+        """
         return self.health()
 
 

@@ -70,5 +70,12 @@ def switched_off(enabled: bool | None = None) -> Intake | None:
 
 
 def is_off(intake: Intake) -> bool:
-    """Whether live scoring was switched off for whoever holds this intake: there is nothing to listen for."""
+    """Check whether an intake accepts no samples because live scoring is off.
+
+    Args:
+        intake: The intake.
+
+    Returns:
+        True for an intake of `open_intake` with live scoring off. False for any other, also a closed one.
+    """
     return getattr(intake, "why", None) == OFF

@@ -294,9 +294,16 @@ def _may_pass(error: BaseException) -> bool:
 
 
 def safe_words(error: BaseException) -> str:
-    """An error for logs and reports: its message where it is ours, else its type, status and errno.
+    """Describe an error for logs and reports, without secrets.
 
-    Messages of clients may hold what a server echoed, an address with its password, or a part of the key.
+    Messages of clients may hold the server's reply, an address with its password, or a part of the key.
+
+    Args:
+        error: The error.
+
+    Returns:
+        The message of an error of assay or of this module. For other errors the type, with the HTTP status or the
+        system's text for an errno where there is one.
     """
     name = type(error).__name__
     if isinstance(error, (Refused, NotThere, Busy, AssayError)):

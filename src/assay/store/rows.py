@@ -16,7 +16,12 @@ from assay.store.tables import Statements
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One scored row of a run. `number` counts the rows of the data from 1."""
+    """One scored row of a run.
+
+    Attributes:
+        number: Number of the row in the data, from 1.
+        scored: The sample with its scores.
+    """
 
     number: int
     scored: ScoredSample

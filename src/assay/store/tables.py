@@ -97,5 +97,12 @@ def folder_of(address: str | Path) -> Path:
 
 
 def store_may_exist(address: str | Path) -> bool:
-    """Whether there may be a store: a file, or a database, of which nobody knows before it is asked."""
+    """Check whether a store may exist at an address, without opening it.
+
+    Args:
+        address: Folder of a store, its file that ends in `.db`, or URL of a database.
+
+    Returns:
+        True where the file exists, and for every database.
+    """
     return is_database(address) or file_of(Path(address)).exists()

@@ -168,7 +168,19 @@ def limits_of(kind: Kind, given: Sequence[str], option: str) -> tuple[GateRule, 
 
 
 def check_limit(rule: GateRule, low: float, high: float, direction: str) -> None:
-    """Raises InputError for a limit that scores of this range cannot break, and one to the wrong side."""
+    """Check that scores can break the limit of a rule.
+
+    Args:
+        rule: The rule.
+        low: Least value of the metric.
+        high: Greatest value of the metric.
+        direction: Which values are better: "higher" or "lower".
+
+    Raises:
+        InputError: The rule is `at_least` where lower values are better, or `at_most` where higher values are better.
+            The limit of one of these rules is outside `low` to `high`. The limit of a `max_drop` or `margin` rule is
+            `high - low` or more. A `good_share` rule always passes.
+    """
     wrong = {"at_least": "lower", "at_most": "higher"}.get(rule.kind)
     if wrong == direction:
         other = "at_most" if rule.kind == "at_least" else "at_least"

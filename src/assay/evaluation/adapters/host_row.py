@@ -82,7 +82,15 @@ async def score_host_row(
 
 
 def message_of(error: BaseException) -> str:
-    """What an error says, with its type where the error is not assay's own."""
+    """Format an error as a message.
+
+    Args:
+        error: The error.
+
+    Returns:
+        The text of an InputError. For other errors the type and the text, "KeyError: 'answer'". The type alone where
+        the error has no readable text.
+    """
     try:
         text = str(error)
     except Exception:  # an exception of another package, whose text cannot be made

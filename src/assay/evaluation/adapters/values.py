@@ -108,7 +108,19 @@ def row_of_columns(columns: Mapping[str, Any]) -> HostRow:
 
 
 def text_argument(value: Any, argument: str) -> str | None:
-    """The text in one argument, in the forms of an answer; None where it is missing. Raises InputError."""
+    """Read the text of one argument.
+
+    Args:
+        value: A text, a message, a list of messages, or a dict with an accepted name for an answer.
+        argument: Name of the argument, for the error message.
+
+    Returns:
+        The text, which may be blank. None where the value is missing (None, NaN), an empty dict, a dict of other fields
+        alone, or messages without an answer.
+
+    Raises:
+        InputError: The value is not a text in any of these forms.
+    """
     found, problem = _read_text(value, ANSWER_NAMES, answer_of, texts=True)
     if problem is not None:
         raise InputError(f"{argument}: {problem}")

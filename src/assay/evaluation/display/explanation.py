@@ -40,7 +40,12 @@ SHOWN = 2  # verdicts of each reading in the short form
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One row's scores with their evidence; `metric` limits it to one. `str()` gives plain text."""
+    """Explanation of the scores of one row, with the evidence behind them. `str()` returns plain text.
+
+    Attributes:
+        row: The row with its scores.
+        metric: Label of the only metric to explain. None: all metrics of the row.
+    """
 
     row: Row
     metric: str | None = None
@@ -52,7 +57,15 @@ class Explanation:
         return f'<pre style="white-space: pre-wrap">{html.escape(self.text())}</pre>'
 
     def text(self, columns: int | None = None) -> str:
-        """The explanation as plain text of at most so many columns; None: those of the terminal."""
+        """Render the explanation as plain text.
+
+        Args:
+            columns: Greatest width of a line, in columns. None: the width of the terminal, from 60 to 140, or 110
+                without a terminal.
+
+        Returns:
+            The text, with line breaks.
+        """
         from assay._util.rich_text import render_text
 
         return render_text(self.rich(), width() if columns is None else columns)
@@ -70,7 +83,14 @@ class Explanation:
         return any(len(verdicts) > SHOWN for score in scores for verdicts in score.verdicts.values())
 
     def rich(self, *, short: bool = False) -> RenderableType:
-        """The explanation for a rich console; in short, with a few verdicts of each reading: the unfavourable first."""
+        """Render the explanation for a rich console: question, answer, reference, scores and verdicts.
+
+        Args:
+            short: Show at most two verdicts of each list, the unfavourable ones first. False: show all.
+
+        Returns:
+            The renderable. A note replaces the texts of a row that was stored without them.
+        """
         from rich.console import Group
 
         sample = self.row.scored.sample
@@ -82,7 +102,14 @@ class Explanation:
         return Group(*head, self.evidence(short=short))
 
     def evidence(self, *, short: bool = False) -> RenderableType:
-        """The scores and verdicts alone, without the texts."""
+        """Render the scores and verdicts for a rich console, without question, answer and reference.
+
+        Args:
+            short: Show at most two verdicts of each list, the unfavourable ones first. False: show all.
+
+        Returns:
+            The renderable. It is empty where the row has no score of `metric`.
+        """
         from rich.console import Group
 
         wanted = [self.row.scored.scores[name] for name in self._scores()]

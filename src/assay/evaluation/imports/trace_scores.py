@@ -120,7 +120,15 @@ def records_of(system: str, address: str) -> Iterator[Record]:
 
 
 def value_as_text(value: Any) -> str | None:
-    """What stands there as one text: of an object with one text that text, anything else as JSON."""
+    """Convert a value of a trace record to one text.
+
+    Args:
+        value: Any value.
+
+    Returns:
+        A text as it is. The only value of a mapping with one text. JSON with sorted keys for anything else. None for
+        None, NaN and the empty text. U+FFFD replaces lone surrogates.
+    """
     if absent(value) or isinstance(value, str):
         return None if absent(value) else well_formed(value)
     if isinstance(value, Mapping) and len(value) == 1 and isinstance(only := next(iter(value.values())), str):

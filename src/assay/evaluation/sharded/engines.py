@@ -112,7 +112,18 @@ class Processes:
 
 
 def authority_of(budget: Budget, spending: Path) -> FileLedger:
-    """Who gives pieces of this budget: its own file, or a new one at `spending` for one in memory."""
+    """Return the ledger that grants advances of a budget to the workers of a job.
+
+    Args:
+        budget: The budget.
+        spending: File for the ledger of a budget that is not in a file. It is created if needed.
+
+    Returns:
+        The budget's own ledger where that is a `FileLedger`. Otherwise a new one at `spending`.
+
+    Raises:
+        StoreError: The file cannot be opened.
+    """
     return budget.ledger if isinstance(budget.ledger, FileLedger) else FileLedger(spending)
 
 

@@ -89,23 +89,54 @@ def evaluate_in_shards(
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
 ) -> Result:
-    """Score the rows of files by the workers of an engine; the result is a run of the store like others.
+    """Score the rows of files with the workers of an engine. The result is a run of the store, as from `evaluate`.
 
-    data        the path of a file, a pattern, or a list of them; what else an engine reads
-    judge       the name of a judge, a function of a module that makes one, or a judge that can be pickled. The embedded
-                one, by its name, reads on as many threads in each process as there are cores for it
-    engine      where the workers run: `Processes(8)`. What one has begun another goes on with
-    out         folder of the job, in which a rerun goes on, or an address in an object store, `s3://BUCKET/PREFIX`;
-                None: a folder in the store's, by data, metrics and judge
-    lean        keep of each row id, values and causes: no texts, no evidence, and no judgements
-    shard_rows  rows of a shard at most
-    concurrency  samples in flight in each worker
+    A rerun continues where the last one stopped, also with another engine.
 
-    Other arguments are those of `evaluate`. A budget in memory is kept in the job's folder (where that is an address,
-    in the store's) and holds for all workers and all reruns. A row over which two workers die while it is read alone
-    is put in quarantine: failed (bug), and the notes name it. A shard that costs three workers without such a row,
-    or has more than three of them, is set aside: the run is not `complete` then.
-    Raises InputError, JudgeFailure and StoreError as `evaluate` does, and EvaluationInterrupted at Ctrl-C.
+    A row is quarantined when two workers in sequence die over it while it is read alone. It then fails (bug), and the
+    notes of the result name it. At most three rows of a shard are quarantined. A shard is set aside after three deaths
+    since its last row was quarantined or the job was started. The run is then not complete, and a rerun tries the shard
+    again.
+
+    Args:
+        data: Path of a file, a pattern, or a list of these. An engine may read further kinds of data.
+        metrics: Names, Metric objects, or functions whose parameters are fields of a sample. None: those of
+            `DEFAULT_METRICS` that data and judge allow.
+        judge: Name of a judge, a function of a module that makes one, or a judge that can be pickled. None: the
+            embedded judge. With None or its name, each worker runs it on an equal share of the machine's cores.
+        engine: Engine that runs the workers, for example `Processes(8)`.
+        store: Folder or database that keeps judgements and rows.
+        out: Folder of the job, or an address in an object store, `s3://BUCKET/PREFIX`. A rerun continues in it. None: a
+            folder in the store's folder, by data, metrics and judge.
+        lean: Keep id, values and causes of each row, without texts, evidence and judgements.
+        column_map: Your column for a field whose name is not recognised: {"question": "frage"}. Contexts may have
+            several columns.
+        format: Format of files whose names do not show it: "jsonl", "csv" and the like. None: by the name.
+        language: ISO 639-1 code of the rows that do not name theirs. None: detected row by row, else English.
+        shard_rows: Rows of a shard at most, at least 1.
+        concurrency: Samples in flight in each worker, at least 1.
+        sample_deadline: Seconds for one row. Metrics that are not done by then fail (timeout). None: no limit.
+        score_partial: Also score answers that were abandoned, cancelled or failed.
+        progress: Show a bar on stderr. None: if it is a terminal.
+        run: Name of the run in the store. None: a new one.
+        replace: Delete a run of that name first. Its judgements stay. False: a name that is taken is an error.
+        note: A sentence that is stored and shown with the run. None: no note.
+        budget: Limits on requests to the judge, for all workers and all reruns. A budget in memory is stored in the
+            job's folder. Where `out` is an address, it is stored in the store's folder. None: no limit.
+        stop_after: Consecutive rows of one worker without a usable reply of the judge after which the job ends, at
+            least 1. None: never.
+
+    Returns:
+        The run's summary: means, failures and costs. Its rows are read from the store.
+
+    Raises:
+        InputError: An argument is wrong, the judge answers in provider batches, `out` holds another job, a file changes
+            during the job, or no worker starts.
+        MissingExtra: A package for the judge, a metric or the address is not installed.
+        JudgeFailure: The endpoint refuses the key or does not know the model, or `stop_after` consecutive rows had no
+            usable reply.
+        StoreError: The store or the job's folder cannot be read or written.
+        EvaluationInterrupted: Ctrl-C. It has the partial result.
     """
     for name, value in {"concurrency": concurrency, "stop_after": stop_after}.items():
         if value is not None and value < 1:

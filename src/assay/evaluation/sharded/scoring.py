@@ -34,11 +34,22 @@ JudgeMaker: TypeAlias = "JudgeSpec | Callable[[], BaseJudge]"
 
 @dataclass(frozen=True, kw_only=True)
 class ShardRecipe:
-    """What is done with each shard. Can be pickled where the judge and the metrics can.
+    """Settings of a job for its workers. It can be pickled where the judge, the metrics and the data can.
 
-    store    where judgements are kept and found; None: nowhere
-    lean     keep of each row its id and its values alone: no texts, no evidence
-    threads  of the embedded judge
+    Attributes:
+        files: The data of the job.
+        metrics: The metrics.
+        judge: Judge, its name, or a function of a module that makes one. None: the embedded judge.
+        out: Folder of the job, or its address in an object store.
+        store: Store that keeps judgements. None: judgements are not stored.
+        run: Name of the run in the store.
+        concurrency: Samples in flight in one worker.
+        sample_deadline: Seconds for one row. None: no limit.
+        score_partial: Whether abandoned, cancelled and failed answers are scored too.
+        lean: Keep id, values and causes of each row, without texts and evidence.
+        budget: Limits on requests to the judge. None: no limit.
+        stop_after: Consecutive rows without a usable reply of the judge after which the job ends. None: never.
+        threads: Threads of the embedded judge in one process. None: its own default.
     """
 
     files: ShardedData
@@ -56,7 +67,14 @@ class ShardRecipe:
     threads: int | None = None
 
     def among(self, processes: int) -> ShardRecipe:
-        """The same for so many processes on this machine: each has its part of the cores."""
+        """Divide the cores of this machine among the processes of a job.
+
+        Args:
+            processes: Number of processes on this machine, at least 1.
+
+        Returns:
+            A copy with `threads` as the share of one process, at least 1.
+        """
         return dataclasses.replace(self, threads=max(1, cores() // processes))
 
 
@@ -75,9 +93,17 @@ def make_judge(judge: JudgeMaker, threads: int | None = None) -> BaseJudge:
 
 
 class ShardScorer:
-    """Scores shards in one process, one after the other, with one judge.
+    """Scorer of shards in one process, one shard after the other, with one judge.
 
-    watch  says when to stop asking, over all its shards
+    Its count of consecutive rows without a usable reply continues from shard to shard.
+
+    Args:
+        recipe: Settings of the job.
+
+    Raises:
+        InputError: The judge is unknown, or the job's folder does not exist on this machine.
+        MissingExtra: A package for the judge or the address is not installed.
+        StoreError: The store or the job's folder cannot be opened.
     """
 
     def __init__(self, recipe: ShardRecipe) -> None:
@@ -92,12 +118,24 @@ class ShardScorer:
     def score(
         self, shard: Shard, guilty: Collection[int] = (), alone: Callable[[int], None] | None = None
     ) -> dict[str, Any]:
-        """Score a shard and put it in its place; the entry of the manifest.
+        """Score a shard, and write its rows and its manifest entry into the job's folder.
 
-        guilty  numbers of rows that are not read, since they killed workers
-        alone   rows are read one at a time, and this is told the number of each before
+        Args:
+            shard: The shard.
+            guilty: Numbers of rows in quarantine. They fail (bug), and no metric reads them.
+            alone: Called with the number of each row before it is scored. Rows are then scored one at a time. None: as
+                many at the same time as the recipe's `concurrency` and the judge allow.
 
-        Raises JudgeFailure where there is no use in going on, InputError for a file that changed, StoreError.
+        Returns:
+            The manifest entry. `shard` identifies the shard, and `rows` counts its rows. `waiting` counts the rows that
+            another try may score. `summaries` has one summary per metric, and `usage` and `cache_hits` are the costs.
+            Where another worker has finished the shard, the entry is that worker's.
+
+        Raises:
+            JudgeFailure: The endpoint refuses the key or does not know the model, or `stop_after` consecutive rows had
+                no usable reply.
+            InputError: The file has changed since the shard was planned.
+            StoreError: The store or the job's folder cannot be read or written.
         """
         budget = self._recipe.budget
         try:

@@ -32,12 +32,17 @@ BYTES = 8 << 20  # of rows; a shard ends with the row that reaches it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """Rows of one file.
+    """A sequence of rows of one file.
 
-    file   its place among the files of the data, from 0; `name`: what it is called, without folders
-    first  rows of the file before these; `rows`: how many these are
-    hash   of their content
-    start, stop, line  bytes and lines of a file of JSON lines; 0 where the rows are counted instead
+    Attributes:
+        file: Index of the file in the data, from 0.
+        name: Name of the file, without folders.
+        first: Number of rows of the file before the shard.
+        rows: Number of rows in the shard.
+        hash: SHA-256 of the content of the rows, in hexadecimal digits.
+        start: Offset of the first byte in a file of JSON lines. 0 where rows are located by their number.
+        stop: Offset after the last byte. 0 as above.
+        line: Number of lines before the shard. 0 as above.
     """
 
     file: int
@@ -55,17 +60,38 @@ class Shard:
         return fingerprint([self.name, self.first, self.rows, self.hash])[:32]
 
     def to_dict(self) -> dict[str, Any]:
-        """The shard as plain JSON values."""
+        """Convert the shard to plain JSON values.
+
+        Returns:
+            Name of each field -> its value.
+        """
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """What `to_dict` gave."""
+        """Create a shard from the result of `to_dict`.
+
+        Args:
+            data: Name of each field -> its value.
+
+        Returns:
+            The shard.
+        """
         return cls(**data)
 
 
 def next_shard_size(first: int, most: int) -> int:
-    """How many rows a shard has, of `most`, that begins after so many rows of its file."""
+    """Compute the size of the next shard of a file.
+
+    A file's first shards have 8 rows. Later shards have a sixteenth of the rows before them, up to `most`.
+
+    Args:
+        first: Number of rows of the file before the shard.
+        most: Greatest number of rows in a shard.
+
+    Returns:
+        The number of rows, at most `most`.
+    """
     return min(most, max(FEWEST, first // PART))
 
 
@@ -77,31 +103,59 @@ class ShardRows(Protocol):
 
 
 class ShardedData(Protocol):
-    """The data of a job, as it is cut into shards. Workers get a copy, by pickle.
+    """Protocol of the data of a job that is scored in shards. Workers get a pickled copy.
 
-    named  what tells this data from other data, for the folder of its job
+    Attributes:
+        named: Texts that identify the data, as the paths of its files. They select the default folder of the job.
     """
 
     @property
     def named(self) -> Sequence[str]: ...
 
     def data(self) -> Data:
-        """All of it, to learn what columns there are."""
+        """Open all rows, to learn which columns there are.
+
+        Returns:
+            The data.
+
+        Raises:
+            InputError: The data cannot be read as a whole.
+        """
 
     def plan(self) -> Iterator[Shard]:
-        """The shards, in the order of the data."""
+        """Cut the data into shards.
+
+        Returns:
+            The shards, in the order of the data.
+
+        Raises:
+            InputError: The data cannot be read.
+        """
 
     def reader(self) -> ShardRows:
-        """What a worker reads them with."""
+        """Create the reader of shards for a worker.
+
+        Returns:
+            The reader.
+        """
 
 
 @dataclass(frozen=True)
 class ShardedFiles:
-    """Files that are read in shards, and how; `rows` is how many a shard has at most.
+    """Files of a job, with the options to read them in shards. It can be pickled.
 
-    A file's first shards have 8 rows, later ones a sixteenth of the rows before them, until that is `rows`.
+    A file's first shards have 8 rows. Later shards have a sixteenth of the rows before them, up to `rows`. A shard also
+    ends with the row that reaches 8 MiB.
 
-    Can be pickled: planners and workers, wherever they run, make it of the same arguments.
+    Attributes:
+        paths: The files, in the order of the data.
+        column_map: Field -> column, where the name of a column is not recognised. None: by accepted names.
+        format: Format of files whose names do not show it: "jsonl", "csv" and the like. None: by the name.
+        language: ISO 639-1 code of the rows that do not name theirs. None: detected row by row, else English.
+        rows: Greatest number of rows in a shard.
+
+    Raises:
+        InputError: `rows` is less than 1.
     """
 
     paths: tuple[Path, ...]
@@ -112,7 +166,18 @@ class ShardedFiles:
 
     @classmethod
     def of(cls, data: object, **how: Any) -> Self:
-        """Of a path, a pattern or a list of them. Raises InputError for data of other kinds."""
+        """Create the data of a job from paths.
+
+        Args:
+            data: A path, a pattern, or a list of these.
+            **how: The other attributes: `column_map`, `format`, `language` and `rows`.
+
+        Returns:
+            The files. Those of a pattern are sorted by path.
+
+        Raises:
+            InputError: The data is of another kind or standard input, no file fits a pattern, or `rows` is less than 1.
+        """
         paths = paths_of(data)
         if paths is None or any(str(path) == STDIN for path in paths):
             raise InputError("data: a job of several processes reads files: give paths or a pattern")
@@ -123,7 +188,11 @@ class ShardedFiles:
             raise InputError(f"rows: expected at least 1 in a shard, got {self.rows}")
 
     def names(self) -> list[str]:
-        """What the files are called: without folders, and numbered where several are called the same."""
+        """Name the files without their folders.
+
+        Returns:
+            One name per file, in the order of `paths`. Later files of the same name have a number, "a.csv (2)".
+        """
         seen: Counter[str] = Counter()
         names = []
         for path in self.paths:
@@ -137,29 +206,71 @@ class ShardedFiles:
         return [str(path.resolve()) for path in self.paths]
 
     def data(self) -> Data:
-        """The rows of all files. Raises InputError."""
+        """Open the rows of all files.
+
+        Returns:
+            The data.
+
+        Raises:
+            InputError: The files cannot be read as a whole.
+        """
         return open_data(list(self.paths), column_map=self.column_map, format=self.format, language=self.language)
 
     def reader(self) -> ShardReader:
-        """What reads shards of them."""
+        """Create a reader of shards of these files.
+
+        Returns:
+            The reader.
+        """
         return ShardReader(self)
 
     def open(self, file: int) -> Data:
-        """The rows of one file. Raises InputError."""
+        """Open the rows of one file.
+
+        Args:
+            file: Index of the file in `paths`.
+
+        Returns:
+            The data.
+
+        Raises:
+            InputError: The file cannot be read as a whole.
+        """
         how = {"column_map": self.column_map, "format": self.format, "language": self.language}
         return open_data(self.paths[file], **how)  # type: ignore[arg-type]
 
     def has_lines(self, file: int) -> bool:
-        """Whether rows of the file are found by their bytes."""
+        """Check whether shards of a file are located by byte offsets.
+
+        Args:
+            file: Index of the file in `paths`.
+
+        Returns:
+            True for files of JSON lines that are not compressed. False where rows are counted.
+        """
         kind = self.format or (kind_of(self.paths[file]) or "").removeprefix(".")
         return kind in ("jsonl", "ndjson") and self.paths[file].suffix.lower() != ".gz"
 
     def size(self, first: int) -> int:
-        """How many rows a shard has at most that begins after so many rows of its file."""
+        """Compute the greatest size of the next shard of a file. See `next_shard_size`.
+
+        Args:
+            first: Number of rows of the file before the shard.
+
+        Returns:
+            The number of rows, at most `rows`.
+        """
         return next_shard_size(first, self.rows)
 
     def plan(self) -> Iterator[Shard]:
-        """The shards, in the order of the data. Reads every file once. Raises InputError where one cannot be read."""
+        """Cut the files into shards. It reads every file once.
+
+        Yields:
+            The shards, in the order of the data. A file without rows has none.
+
+        Raises:
+            InputError: A file cannot be read.
+        """
         for file, name in enumerate(self.names()):
             yield from self._by_bytes(file, name) if self.has_lines(file) else self._by_rows(file, name)
 
@@ -203,7 +314,17 @@ def content_of(item: object) -> bytes:
 def cut_shards(
     items: Iterable[object], file: int, name: str, size: Callable[[int], int]
 ) -> Iterator[tuple[Shard, list[object]]]:
-    """The rows of one file in shards, each with its rows; `size`: see `Files.size`."""
+    """Cut the rows of one file into shards. It holds the rows of one shard in memory.
+
+    Args:
+        items: The rows, in the order of the file.
+        file: Index of the file in the data, from 0.
+        name: Name of the file.
+        size: Function from the number of rows before a shard to its greatest number of rows. See `next_shard_size`.
+
+    Yields:
+        Each shard with its rows. A shard also ends with the row that reaches 8 MiB. No shard where `items` is empty.
+    """
     first, held, amount, digest = 0, list[object](), 0, hashlib.sha256()
     for item in items:
         content = content_of(item)

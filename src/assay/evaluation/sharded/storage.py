@@ -138,9 +138,18 @@ def _opened(url: str) -> tuple[Any, str]:
 
 
 def expand_pattern(url: str) -> list[str]:
-    """The addresses that a pattern of them means, in order; an address that is none means itself.
+    """Expand a pattern of addresses in an object store.
 
-    Raises InputError where nothing fits, MissingExtra and StoreError where it cannot be looked for.
+    Args:
+        url: An address, `s3://BUCKET/PREFIX/*.jsonl`, with or without a pattern.
+
+    Returns:
+        The matching addresses, sorted. Only `url` itself where it has no pattern, whether or not the object exists.
+
+    Raises:
+        InputError: No object matches the pattern.
+        MissingExtra: The package for this kind of address is not installed.
+        StoreError: The store cannot be opened, or its objects cannot be listed.
     """
     if not has_magic(url):
         return [url]
@@ -159,7 +168,14 @@ def _words(error: Exception) -> str:
 
 
 def is_address(path: object) -> bool:
-    """Whether this is the address of something in an object store, not a path."""
+    """Check whether a path is an address in an object store.
+
+    Args:
+        path: Any value.
+
+    Returns:
+        True for a text that contains "://". False for anything else, also for a `pathlib.Path`.
+    """
     return isinstance(path, str) and "://" in path
 
 

@@ -25,7 +25,13 @@ PATIENCE = 5.0  # seconds that a process has to end
 
 @dataclass(frozen=True, slots=True)
 class ShardTask:
-    """A shard to score; `alone`: one row at a time, each announced."""
+    """A task of one worker: a shard to score.
+
+    Attributes:
+        shard: The shard.
+        guilty: Numbers of rows in quarantine. They fail (bug), and no metric reads them.
+        alone: Whether to score one row at a time, and report the number of each row first.
+    """
 
     shard: Shard
     guilty: tuple[int, ...] = ()
@@ -62,7 +68,15 @@ _KNOWN = {kind.__name__: kind for kind in (InputError, MissingExtra, StoreError)
 
 
 def describe_error(error: BaseException) -> tuple[str, str, str | None]:
-    """An error as it is sent: kind, message, and the cause of a judge's failure. Not every error can be pickled."""
+    """Convert an error to texts that a worker can send. Not every error can be pickled.
+
+    Args:
+        error: The error.
+
+    Returns:
+        Kind, message and cause. The kind is the name of the error's type. The message of an error that is not assay's
+        own begins with the kind. The cause is that of a JudgeFailure, else None.
+    """
     if isinstance(error, JudgeFailure):
         return "JudgeFailure", error.message, error.cause.value
     kind = type(error).__name__

@@ -67,19 +67,24 @@ class GuardBlocked(AssayError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardHealth(Record):
-    """The state of a guard at one moment.
+    """Counters of a guard in this process at one moment.
 
-    checks      calls of `check` and `acheck`: the outcomes below, those pending and those withdrawn
-    pending     without a decision yet
-    withdrawn   cancelled or interrupted by the caller before there was one
-    passed, blocked, timeout, skipped, error
-                decisions by outcome
-    allowed     answers that went out: those that passed, and what `on_timeout`, `on_error` and `on_skipped` let out
-    causes      scores without a value, by cause
-    late        scorings that were cancelled because their decision was due
-    stuck       threads left behind because a judge held them and would not let go
-    errors      exceptions caught, by type, in the guard, the judge's thread, the fallback and `on_decision`
-    last_error  the newest of them
+    Attributes:
+        checks: Calls of `check` and `acheck`: the five outcomes, `pending` and `withdrawn`.
+        pending: Checks without a decision yet.
+        withdrawn: Checks that the caller cancelled or interrupted before a decision.
+        passed: Decisions with the outcome "passed".
+        blocked: Decisions with the outcome "blocked".
+        timeout: Decisions with the outcome "timeout".
+        skipped: Decisions with the outcome "skipped".
+        error: Decisions with the outcome "error".
+        allowed: Answers that may go out: those that passed, and those that `on_timeout`, `on_error` and `on_skipped`
+            let pass.
+        causes: Scores without a value, by cause.
+        late: Scorings that the guard cancelled at the deadline.
+        stuck: Threads that the guard abandoned, because the judge did not return.
+        errors: Exceptions caught in the guard, the judge's thread, the fallback and `on_decision`, by type.
+        last_error: The newest of them. None without one.
     """
 
     checks: int = 0

@@ -17,9 +17,18 @@ GuardAction = Literal["pass", "block"]
 
 
 def thresholds_of(metrics: Sequence[Metric], threshold: float | Mapping[str, float]) -> dict[str, float]:
-    """A threshold for each metric, by label: one number for all, or a mapping with one for each.
+    """Assign a threshold to each metric.
 
-    Raises InputError for metrics without a threshold, thresholds without a metric, and those outside the range.
+    Args:
+        metrics: The metrics.
+        threshold: One number for all metrics, or label -> number for each.
+
+    Returns:
+        Label -> threshold, in the order of the metrics.
+
+    Raises:
+        InputError: A metric has no threshold, a label belongs to no metric, or a threshold is not a number from the
+            metric's `low` to its `high`.
     """
     labels = [metric.label for metric in metrics]
     if isinstance(threshold, Mapping):

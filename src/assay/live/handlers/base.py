@@ -91,30 +91,74 @@ class BaseHandler(Generic[HealthT]):
         return call_repr(self, self.scorer)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that was answered so far is scored and delivered. False when the time ran out first."""
+        """Wait until all answers captured so far are scored and delivered.
+
+        Args:
+            timeout: Seconds to wait at most. None: no limit.
+
+        Returns:
+            False when the time ran out first.
+        """
         return self.scorer.flush(timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109 - what `flush` is given
-        """`flush`, while the event loop goes on."""
+        """Wait as `flush` does, without blocking the event loop.
+
+        Args:
+            timeout: Seconds to wait at most. None: no limit.
+
+        Returns:
+            False when the time ran out first.
+        """
         return await off_the_loop(lambda: self.flush(timeout))
 
     def result(self, key: UUID | str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the exchange whose root run or outermost span has this id, if it is among the newest results.
+        """Look up the scores of one exchange among the newest results.
 
-        Waits up to `timeout` seconds; None waits for as long as anything is pending.
+        Args:
+            key: Id of the exchange's root run or outermost span.
+            timeout: Seconds to wait at most. None: waits for as long as anything is pending.
+
+        Returns:
+            The scored sample. None where it is not among the newest results.
         """
         return self.scorer.result(str(key), timeout)
 
     def feedback(self, key: UUID | str, value: float | bool | str, comment: str | None = None) -> bool:
-        """What a user said of the answer of this run. It may bring in a trace that sampling had left out."""
+        """Record a user's feedback on an answer. It may bring in a trace that sampling left out.
+
+        Args:
+            key: Id of the exchange's root run or outermost span.
+            value: A number, a bool or a text.
+            comment: The user's comment. None: no comment.
+
+        Returns:
+            False when the feedback is too late or refused.
+        """
         return self.scorer.feedback(str(key), value, comment)
 
     def health(self) -> HealthT:
-        """What was seen, scored, left out, dropped and went wrong."""
+        """Report the counters of the handler and its intake. A subclass implements it.
+
+        Returns:
+            The counters at this moment.
+
+        Raises:
+            NotImplementedError: The subclass does not implement it.
+        """
         raise NotImplementedError
 
     def close(self, timeout: float | None = 30) -> HealthT:
-        """Take no more, wait for what is in hand, close the sinks. What is still pending in the result is lost."""
+        """Finish captured samples, and close the intake and its sinks.
+
+        An intake that the application provided stays open.
+
+        Args:
+            timeout: Seconds to finish at most. None: no limit.
+
+        Returns:
+            The last counters. Samples pending in them are lost, unless the application provided the intake.
+        """
         if self._own_scorer:
             self.scorer.close(timeout)
         else:
@@ -122,13 +166,21 @@ class BaseHandler(Generic[HealthT]):
         return self.health()
 
     async def aclose(self, timeout: float | None = 30) -> HealthT:  # noqa: ASYNC109 - what `close` is given
-        """`close`, while the event loop goes on: for the end of a server's lifespan."""
+        """Close as `close` does, without blocking the event loop. Call it at the end of a server's lifespan.
+
+        Args:
+            timeout: Seconds to finish at most. None: no limit.
+
+        Returns:
+            The last counters. Samples pending in them are lost, unless the application provided the intake.
+        """
         return await off_the_loop(lambda: self.close(timeout))
 
     def samples(self) -> list[Sample]:
-        """What was captured of the newest exchanges, scored or not, the oldest first: see `remember`.
+        """Return the newest captured samples, whether scored or not. It needs no judge: `metrics=()` disables scoring.
 
-        Needs no judge: with `metrics=()` nothing is scored at all.
+        Returns:
+            The samples, the oldest first: at most `remember` of them. Empty where nothing was captured.
         """
         return self.remembered.samples()
 

@@ -54,7 +54,16 @@ class PendingExchange:
 
 
 class RecentExchanges:
-    """The newest captured exchanges of a handler: at most `count`. A forked child has none of its parent's."""
+    """Buffer of the newest exchanges that a handler captured. A forked child starts with an empty one.
+
+    It holds about 32 million characters at most, and at least the newest exchange.
+
+    Args:
+        count: Greatest number of exchanges. 0: it holds none.
+
+    Raises:
+        InputError: `count` is negative.
+    """
 
     def __init__(self, count: int = REMEMBERED) -> None:
         if count < 0:
@@ -65,7 +74,11 @@ class RecentExchanges:
         self._large = False  # whether so many of them may be too much: most are small, and need not be added up
 
     def add(self, captured: PendingExchange) -> None:
-        """One more. Called in hooks."""
+        """Add an exchange, and drop the oldest ones over the limits. Capture hooks call it.
+
+        Args:
+            captured: The exchange.
+        """
         if not self._count:
             return
         ring = self._ring
@@ -76,11 +89,19 @@ class RecentExchanges:
             ring.popleft()
 
     def samples(self) -> list[Sample]:
-        """Their samples, the oldest first."""
+        """Return the samples of the exchanges. It makes those that are not made yet.
+
+        Returns:
+            The samples, the oldest first. Exchanges without a sample are left out.
+        """
         return [sample for captured in self._ring.copy() if (sample := captured()) is not None]
 
     def last(self) -> Sample | None:
-        """The newest sample."""
+        """Return the newest sample.
+
+        Returns:
+            The sample of the newest exchange that has one. None where no exchange has one.
+        """
         return next((sample for one in reversed(self._ring.copy()) if (sample := one()) is not None), None)
 
     def _set_up(self) -> None:

@@ -58,7 +58,13 @@ class TraceSubmitter:
         self._handed.join(collector)
 
     def submit(self, trace: Trace) -> None:
-        """Submit the sample of a trace that is over, unless it belongs to another or was submitted before."""
+        """Submit the sample of a finished trace.
+
+        A trace is left out where it is part of another one, or was submitted before. `left_out` counts both.
+
+        Args:
+            trace: The trace.
+        """
         if trace.parent is not None and self._handed.hears(trace.parent, self._collector):
             self.left_out["part_of_another"] += 1
         elif not self._handed.first(trace.key):
@@ -69,7 +75,14 @@ class TraceSubmitter:
             self._intake.submit(captured)
 
     def knows(self, run: Hashable) -> bool:
-        """Whether this run is followed, by this handler or by another of the same intake."""
+        """Check whether a run belongs to an open trace of this handler, or of another handler with the same intake.
+
+        Args:
+            run: Id of the run.
+
+        Returns:
+            True where it belongs to one.
+        """
         return self._collector.knows(run) or self._handed.hears(run, self._collector)
 
     def _sample(self, trace: Trace) -> Sample | None:
