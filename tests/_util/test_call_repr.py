@@ -129,3 +129,19 @@ def test_long_values_are_cut_and_those_that_raise_passed_over() -> None:
 @pytest.mark.parametrize("address", ["http://[", "", "\x1b[2J", "http://a\x1b[2J/x"])
 def test_a_host_that_is_none_is_safe_to_print(address: str) -> None:
     assert host_of(address).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("http://user:secret@localhost:11434/v1", "localhost:11434"),
+        ("http://localhost:80/a@b", "localhost:80"),
+        ("user:secret@localhost:11434/v1", "'localhost:11434/v1'"),
+        ("http://user:se/cret@localhost/v1", "'localhost/v1'"),
+        ("http://user:secret@[::1/v1", "'[::1/v1'"),
+        ("postgresql://user:se@cret@db/x", "db"),
+        ("sqlite:///runs.db", "'sqlite:///runs.db'"),
+    ],
+)
+def test_no_password_is_printed(address: str, host: str) -> None:
+    assert host_of(address) == host

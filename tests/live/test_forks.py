@@ -283,6 +283,8 @@ def test_a_pickled_scorer_is_itself_here_and_says_what_it_is_elsewhere() -> None
         timeout=60,
         check=True,
     )
-    assert done.stdout.decode().strip() == "Nowhere('LiveScorer of another process') [False, False, False] True 0"
+    assert (
+        done.stdout.decode().strip() == "DisabledIntake('LiveScorer of another process') [False, False, False] True 0"
+    )
     assert done.stderr.decode().count("was pickled into this process") == 1
     assert "Make one in each process" in done.stderr.decode()

@@ -104,6 +104,7 @@ from assay.live import LiveScorer
 from assay.records import Context, Sample
 from assay._util.threads import at_the_end
 
+at_the_end(lambda: 1 / 0)
 at_the_end(lambda: print("judge ends", flush=True))
 judge = ScriptedJudge(support=lambda claim, passage: "supported", name="scripted")
 scorer = LiveScorer("faithfulness", judge, on_score=lambda scored: print("scored", flush=True))
@@ -112,9 +113,13 @@ scorer.submit(Sample(question="Why?", answer="Cats purr.", contexts=(Context(tex
 
 
 def test_queued_samples_are_scored_before_the_judge_is_stopped() -> None:
-    """The embedded judge refuses to read once it is stopped, and the last samples would be failed (bug)."""
+    """The embedded judge refuses to read once it is stopped, and the last samples would be failed (bug).
+
+    A function that fails at the end stops no other.
+    """
     done = subprocess.run([sys.executable, "-c", ORDER], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.splitlines() == ["scored", "judge ends"], done.stderr
+    assert "a function for the end of the process failed" in done.stderr
 
 
 FIRST_AT_EXIT = """

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import JudgeFailure
+from assay.errors import InputError, JudgeFailure
 from assay.judges.budget.budget import Budget
 from assay.judges.budget.ledger import DAY, MINUTE, Advance, Authority, BudgetRefusal, Limit, MemoryLedger, Spend
 from assay.judges.budget.sharing import LASTS, SharedAllowance
@@ -160,3 +160,14 @@ def test_threads_of_one_purse_share_it(authority: Authority) -> None:
         thread.join()
     assert len(taken) == 1000
     assert authority.spent(THOUSAND) == [1000]
+
+
+def test_a_pickled_allowance_keeps_its_settings() -> None:
+    copied = pickle.loads(pickle.dumps(SharedAllowance(None, most=7, lasts=3.0)))  # type: ignore[arg-type]
+    assert (copied._most, copied._lasts) == (7, 3.0)
+
+
+@pytest.mark.parametrize("lasts", [0.0, -1.0, 60.5, float("nan")])
+def test_an_advance_lasts_no_longer_than_the_authority_allows(lasts: float, authority: Authority) -> None:
+    with pytest.raises(InputError, match="lasts: expected seconds above 0, at most 60"):
+        SharedAllowance(authority, lasts=lasts)

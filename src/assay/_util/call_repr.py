@@ -39,13 +39,19 @@ def host_of(address: str) -> str:
         address: The URL.
 
     Returns:
-        The host, with its port where the URL has one. `repr(address)` if the URL has no printable host.
+        The host, with its port where the URL has one. If the address is no URL with a printable host: the `repr` of it,
+        without all that stands before an "@".
     """
+    text = str(address)
     try:
-        host = urlsplit(str(address)).netloc.rpartition("@")[2]
+        parts = urlsplit(text)
+        host = parts.netloc.rpartition("@")[2]
+        _ = parts.port  # raises ValueError where a "/" in a password ends the host too early
     except ValueError:
         host = ""
-    return host if host and host.isprintable() else repr(address)
+    if not host or not host.isprintable():  # no URL: what may be a password stands before the last "@"
+        return repr(text.rpartition("@")[2])
+    return host
 
 
 def _cut(value: object) -> str:

@@ -79,7 +79,7 @@ def json_object(value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         return {}
     kept = {well_formed(str(key)): json_value(item) for key, item in value.items()}
-    return {key: item for key, item in kept.items() if item is not _DROP and item is not None}
+    return {key: item for key, item in kept.items() if item is not None}
 
 
 @contextlib.contextmanager
@@ -96,7 +96,7 @@ def leaving_out() -> Iterator[list[Exception]]:
         _LEFT_OUT.reset(token)
 
 
-def json_value(value: object, depth: int = 0) -> Any:
+def json_value(value: object) -> Any:
     """Convert a value to the types of JSON.
 
     Dates and times become text in ISO 8601, UUIDs text, and NumPy scalars and arrays numbers and lists. A value that
@@ -108,11 +108,16 @@ def json_value(value: object, depth: int = 0) -> Any:
 
     Args:
         value: Any value.
-        depth: Level of the value. 0: the outermost value.
 
     Returns:
-        The converted value. None for a missing value. A marker object for an outermost value that JSON cannot hold.
+        The converted value. None for a missing value, and for an outermost value that JSON cannot hold.
     """
+    found = _kept(value, 0)
+    return None if found is _DROP else found
+
+
+def _kept(value: object, depth: int) -> Any:
+    """The value in JSON's types; `_DROP` where it is left out."""
     try:
         return _json_value(value, depth)
     except Exception as error:
@@ -141,13 +146,13 @@ def _json_value(value: object, depth: int) -> Any:
     if depth > DEPTH:
         return _DROP
     if isinstance(value, Mapping):
-        pairs = ((well_formed(str(key)), json_value(item, depth + 1)) for key, item in value.items())
+        pairs = ((well_formed(str(key)), _kept(item, depth + 1)) for key, item in value.items())
         return {key: item for key, item in pairs if item is not _DROP}
     if isinstance(value, (list, tuple)):
-        return [item for item in (json_value(item, depth + 1) for item in value) if item is not _DROP]
+        return [item for item in (_kept(item, depth + 1) for item in value) if item is not _DROP]
     to_list = getattr(value, "tolist", None)  # numpy's arrays and scalars
     if callable(to_list):
-        return json_value(to_list(), depth + 1)
+        return _kept(to_list(), depth + 1)
     return _DROP
 
 

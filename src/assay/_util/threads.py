@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import threading
 import time
 import weakref
@@ -13,6 +14,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from assay._util.error_counter import Errors
 from assay._util.forks import renewed
+
+log = logging.getLogger("assay")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -160,7 +163,7 @@ def at_the_end(stop: Callable[[], None]) -> None:
 
     Args:
         stop: Function without parameters. Functions run in the order of registration. One that raises an exception
-            stops the rest.
+            is logged.
     """
     _LAST.append(stop)
 
@@ -170,7 +173,10 @@ def _end() -> None:
     for worker in list(_WAITED_FOR):  # they work side by side: the longest grace is all that the end may take
         worker.flush(max(0.0, start + worker.exit_grace - time.monotonic()))
     for stop in _LAST:
-        stop()
+        try:
+            stop()
+        except Exception:
+            log.warning("assay: a function for the end of the process failed", exc_info=True)
 
 
 atexit.register(_end)  # before `live.exit_hooks` does, which imports this for that: what is registered last runs first

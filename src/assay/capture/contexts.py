@@ -270,7 +270,8 @@ def context_of(found: Document) -> Context:
     """
     text, image, known = pictured(found)
     metadata = json_object(known)
-    score = next((metadata[name] for name in _SCORES if isinstance(metadata.get(name), (int, float))), None)
+    scores = (metadata.get(name) for name in _SCORES)
+    score = next((one for one in scores if isinstance(one, (int, float)) and not isinstance(one, bool)), None)
     return Context(
         text=text,
         image=image,

@@ -26,7 +26,7 @@ class DisabledIntake:
         self.why = why
 
     def __repr__(self) -> str:
-        return f"Nowhere({self.why!r})"
+        return f"DisabledIntake({self.why!r})"
 
     def submit(self, sample: Submission) -> bool:
         """Reject a sample. See `Intake.submit`.

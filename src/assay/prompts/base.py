@@ -296,22 +296,3 @@ def _wrong(said: Verdict | Cell, allowed: Sequence[str]) -> str | None:
 def whole(prompt: JudgePrompt[F]) -> Division[F]:
     """The division into one part."""
     return Division((prompt,), lambda judgements: judgements[0])
-
-
-def in_places(judgement: tuple[Any, ...], numbers: Sequence[int], of_part: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The judgement with these verdicts in the places of those with these numbers."""
-    new = dict(zip(numbers, of_part, strict=True))
-    return tuple(new.get(n, verdict) for n, verdict in enumerate(judgement))
-
-
-def halves(prompt: JudgePrompt[tuple[Any, ...]], count: int) -> Division[tuple[Any, ...]] | None:
-    """A divisible prompt with `count` verdicts in two parts of its verdicts; None where there is only one."""
-    if count < 2:
-        return None
-    numbers = (range(count // 2), range(count // 2, count))
-    parts = tuple(prompt.part(list(half)) for half in numbers)
-
-    def join(judgements: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-        return tuple(verdict for judgement in judgements for verdict in judgement)
-
-    return Division(parts, join)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from assay.errors import InputError
 from assay.prompts.base import (
     Division,
-    JudgePrompt,
     LabelQuestion,
     PromptContent,
     PromptSection,
     Rule,
-    halves,
-    in_places,
     whole,
 )
+from assay.prompts.item_verdicts import ItemVerdicts
 from assay.prompts.schemas import TEXT, array, items_by_id, label_of, one_of, probability_of, record, text_of
 from assay.records import Verdict
 
@@ -31,7 +29,7 @@ For each item give its number as "item", a "reason" of one short sentence and th
 
 
 @dataclass(frozen=True)
-class Classification(JudgePrompt[tuple[Verdict, ...]]):
+class Classification(ItemVerdicts):
     """What label fits each of `items`, judged by `material`?
 
     what      what is asked, in a word or two; a script's rule is told it: classification(what, item, texts)
@@ -43,8 +41,7 @@ class Classification(JudgePrompt[tuple[Verdict, ...]]):
     """
 
     name: ClassVar[str] = "classification"
-    judgement: ClassVar[Any] = tuple[Verdict, ...]
-    divisible: ClassVar[bool] = True
+    item_field: ClassVar[str] = "given"
 
     what: str
     question: str
@@ -83,36 +80,14 @@ class Classification(JudgePrompt[tuple[Verdict, ...]]):
             for name in ids
         )
 
-    def items(self) -> int:
-        return len(self.given)
-
     def labels(self) -> tuple[str, ...]:
         return tuple(label for label, _ in self.choices)
-
-    def verdicts(self, judgement: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return judgement
-
-    def part(self, numbers: Sequence[int]) -> Self:
-        return replace(self, given=tuple(self.given[n] for n in numbers))
-
-    def with_part(
-        self, judgement: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
-    ) -> tuple[Verdict, ...]:
-        return in_places(judgement, numbers, of_part)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         texts = sum(len(text) for _, text in self.material)
         if texts + sum(map(len, self.given)) <= chars:
             return whole(self)
         return self.halve() if texts < chars // 2 else None
-
-    def halve(self) -> Division[tuple[Verdict, ...]] | None:
-        return halves(self, len(self.given))
-
-    def check(self, judgement: tuple[Verdict, ...]) -> str | None:
-        if len(judgement) != len(self.given):
-            return f"expected {len(self.given)} verdicts, got {len(judgement)}"
-        return super().check(judgement)
 
     def questions(self) -> tuple[LabelQuestion, ...]:
         asked = f"{self.question} This is asked of ITEM I{{}}."

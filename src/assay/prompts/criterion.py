@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from assay.prompts.base import (
     Division,
@@ -13,10 +13,9 @@ from assay.prompts.base import (
     PromptContent,
     PromptSection,
     Rule,
-    halves,
-    in_places,
     whole,
 )
+from assay.prompts.item_verdicts import ItemVerdicts
 from assay.prompts.schemas import TEXT, array, items_by_id, label_of, one_of, probability_of, record, text_of
 from assay.records import Verdict
 
@@ -72,15 +71,14 @@ class Criterion(JudgePrompt[Verdict]):
 
 
 @dataclass(frozen=True)
-class Checklist(JudgePrompt[tuple[Verdict, ...]]):
+class Checklist(ItemVerdicts):
     """Is the answer to each of `asking`, asked of `material`, yes or no? Always in one request, in this order.
 
     For questions that belong together, as those on the key points of one text. Judgement: one verdict per question.
     """
 
     name: ClassVar[str] = "checklist"
-    judgement: ClassVar[Any] = tuple[Verdict, ...]
-    divisible: ClassVar[bool] = True
+    item_field: ClassVar[str] = "asking"
     scripted_as: ClassVar[str] = "criterion"
 
     asking: tuple[str, ...]
@@ -93,33 +91,11 @@ class Checklist(JudgePrompt[tuple[Verdict, ...]]):
     def read(self, reply: Mapping[str, Any]) -> tuple[Verdict, ...]:
         return _read(reply, len(self.asking))
 
-    def items(self) -> int:
-        return len(self.asking)
-
     def labels(self) -> tuple[str, ...]:
         return tuple(LABELS)
 
-    def verdicts(self, judgement: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return judgement
-
-    def part(self, numbers: Sequence[int]) -> Self:
-        return replace(self, asking=tuple(self.asking[n] for n in numbers))
-
-    def with_part(
-        self, judgement: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
-    ) -> tuple[Verdict, ...]:
-        return in_places(judgement, numbers, of_part)
-
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         return whole(self) if _size(self.material) <= chars else None
-
-    def halve(self) -> Division[tuple[Verdict, ...]] | None:
-        return halves(self, len(self.asking))
-
-    def check(self, judgement: tuple[Verdict, ...]) -> str | None:
-        if len(judgement) != len(self.asking):
-            return f"expected {len(self.asking)} verdicts, got {len(judgement)}"
-        return super().check(judgement)
 
     def questions(self) -> tuple[LabelQuestion, ...]:
         return _questions(len(self.asking))

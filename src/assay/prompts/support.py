@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from assay.errors import InputError, InvalidReply
 from assay.prompts.base import (
     Division,
-    JudgePrompt,
     LabelQuestion,
     PromptContent,
     PromptSection,
     Rule,
-    halves,
-    in_places,
     whole,
 )
 from assay.prompts.consistency import PassageLabel, consistent, count_unlocated
+from assay.prompts.item_verdicts import ItemVerdicts
 from assay.prompts.pieces import Piece, pack
 from assay.prompts.schemas import (
     READINGS,
@@ -56,7 +54,7 @@ Give one of "items" for each claim, in this order:
 
 
 @dataclass(frozen=True)
-class Support(JudgePrompt[tuple[Verdict, ...]]):
+class Support(ItemVerdicts):
     """Which of these claims do these passages support?
 
     Judgement: one verdict per claim, in order. `label` speaks of all passages together, `cells[k]` of passage k alone;
@@ -65,15 +63,14 @@ class Support(JudgePrompt[tuple[Verdict, ...]]):
     """
 
     name: ClassVar[str] = "support"
+    item_field: ClassVar[str] = "claims"
     version: ClassVar[str] = "2"
-    judgement: ClassVar[Any] = tuple[Verdict, ...]
 
     claims: tuple[Claim, ...]
     passages: tuple[str, ...]
     question: str | None = None
     language: str = "en"
 
-    divisible: ClassVar[bool] = True
     unscripted: ClassVar[Any] = "not_mentioned"
 
     def content(self) -> PromptContent:
@@ -97,22 +94,8 @@ class Support(JudgePrompt[tuple[Verdict, ...]]):
             _verdict(claim, self.passages, items[name], seen) for name, claim in zip(ids, self.claims, strict=True)
         )
 
-    def items(self) -> int:
-        return len(self.claims)
-
     def labels(self) -> tuple[str, ...]:
         return tuple(LABELS)
-
-    def verdicts(self, judgement: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return judgement
-
-    def part(self, numbers: Sequence[int]) -> Self:
-        return replace(self, claims=tuple(self.claims[n] for n in numbers))
-
-    def with_part(
-        self, judgement: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
-    ) -> tuple[Verdict, ...]:
-        return in_places(judgement, numbers, of_part)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         room = chars - len(self.question or "") - sum(len(claim.text) + 8 for claim in self.claims)
@@ -123,9 +106,6 @@ class Support(JudgePrompt[tuple[Verdict, ...]]):
         groups = pack(self.passages, room, self.language)
         parts = tuple(replace(self, passages=tuple(piece.text for piece in group)) for group in groups)
         return Division(parts, lambda judgements: join_passages(self.passages, groups, judgements))
-
-    def halve(self) -> Division[tuple[Verdict, ...]] | None:
-        return halves(self, len(self.claims))
 
     def check(self, judgement: tuple[Verdict, ...]) -> str | None:
         if len(judgement) != len(self.claims) or any(len(row.cells) not in self._sizes for row in judgement):

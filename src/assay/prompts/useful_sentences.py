@@ -10,15 +10,13 @@ from typing import Any, ClassVar, Self
 from assay.errors import InvalidReply
 from assay.prompts.base import (
     Division,
-    JudgePrompt,
     LabelQuestion,
     PromptContent,
     PromptSection,
     Rule,
-    halves,
-    in_places,
     whole,
 )
+from assay.prompts.item_verdicts import ItemVerdicts
 from assay.prompts.pieces import Piece, pack
 from assay.prompts.schemas import READINGS, passage_sections, question_section
 from assay.prompts.usefulness import LABELS
@@ -35,7 +33,7 @@ BEGINNING = 3
 
 
 @dataclass(frozen=True)
-class UsefulSentences(JudgePrompt[tuple[Verdict, ...]]):
+class UsefulSentences(ItemVerdicts):
     """Which of `sentences` are useful for the question, read where they stand in `passages`?
 
     `sentences` say where each stands. Judgement: one verdict per sentence, in order; `passage` of a verdict counts the
@@ -43,8 +41,7 @@ class UsefulSentences(JudgePrompt[tuple[Verdict, ...]]):
     """
 
     name: ClassVar[str] = "useful_sentences"
-    judgement: ClassVar[Any] = tuple[Verdict, ...]
-    divisible: ClassVar[bool] = True
+    item_field: ClassVar[str] = "sentences"
     scripted_as: ClassVar[str] = "usefulness"
     unscripted: ClassVar[Any] = False
     most_items: ClassVar[int] = 120  # a list of numbers, not a verdict for each
@@ -88,23 +85,11 @@ class UsefulSentences(JudgePrompt[tuple[Verdict, ...]]):
         useful = frozenset(numbers)
         return tuple(_verdict(n, n + 1 in useful, None) for n in range(count))
 
-    def items(self) -> int:
-        return len(self.sentences)
-
     def labels(self) -> tuple[str, ...]:
         return tuple(LABELS)
 
-    def verdicts(self, judgement: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return judgement
-
-    def part(self, numbers: Sequence[int]) -> Self:
-        return replace(self, sentences=tuple(self.sentences[n] for n in numbers))
-
-    def with_part(
-        self, judgement: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
-    ) -> tuple[Verdict, ...]:
-        moved = tuple(replace(verdict, passage=n) for n, verdict in zip(numbers, of_part, strict=True))
-        return in_places(judgement, numbers, moved)
+    def in_place(self, verdict: Verdict, number: int) -> Verdict:
+        return replace(verdict, passage=number)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         beginnings = sum(min(len(sentence.text), 40) for sentence in self.sentences)
@@ -119,11 +104,6 @@ class UsefulSentences(JudgePrompt[tuple[Verdict, ...]]):
         numbers = [n for _, found in groups for n, _ in found]
         return Division(parts, lambda judgements: _in_order(numbers, judgements, len(self.sentences)))
 
-    def halve(self) -> Division[tuple[Verdict, ...]] | None:
-        division = halves(self, len(self.sentences))
-        count = len(self.sentences)
-        return division and replace(division, join=lambda judgements: _in_order(range(count), judgements, count))
-
     def _of_group(self, group: Sequence[Piece], found: Sequence[tuple[int, int]]) -> Self:
         """This prompt on the sentences `found` in these pieces of the passages, which become its passages."""
         sentences = []
@@ -132,11 +112,6 @@ class UsefulSentences(JudgePrompt[tuple[Verdict, ...]]):
             moved = Span(span.start - piece.start, min(span.end - piece.start, len(piece.text)))
             sentences.append(Evidence(passage=at, span=moved, text=moved.of(piece.text)))
         return replace(self, passages=tuple(piece.text for piece in group), sentences=tuple(sentences))
-
-    def check(self, judgement: tuple[Verdict, ...]) -> str | None:
-        if len(judgement) != len(self.sentences):
-            return f"expected {len(self.sentences)} verdicts, got {len(judgement)}"
-        return super().check(judgement)
 
     def questions(self) -> tuple[LabelQuestion, ...]:
         asked = "Does sentence {} of SENTENCES help to answer the QUESTION?"

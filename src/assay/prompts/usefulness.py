@@ -9,16 +9,14 @@ from typing import Any, ClassVar, Self
 from assay.errors import InvalidReply
 from assay.prompts.base import (
     Division,
-    JudgePrompt,
     LabelQuestion,
     PromptContent,
     PromptSection,
     Rule,
-    halves,
-    in_places,
     whole,
 )
 from assay.prompts.consistency import PassageLabel, consistent, count_unlocated
+from assay.prompts.item_verdicts import ItemVerdicts
 from assay.prompts.pieces import Piece, pack
 from assay.prompts.schemas import (
     READINGS,
@@ -47,7 +45,7 @@ entry with the words that decide, copied exactly; else none. "sentences" stays e
 
 
 @dataclass(frozen=True)
-class Usefulness(JudgePrompt[tuple[Verdict, ...]]):
+class Usefulness(ItemVerdicts):
     """Which of these passages are useful for the question?
 
     `given` is the answer that the passages should lead to (the reference, or what the system said); without it the
@@ -56,8 +54,8 @@ class Usefulness(JudgePrompt[tuple[Verdict, ...]]):
     """
 
     name: ClassVar[str] = "usefulness"
+    item_field: ClassVar[str] = "passages"
     version: ClassVar[str] = "2"
-    judgement: ClassVar[Any] = tuple[Verdict, ...]
 
     question: str
     passages: tuple[str, ...]
@@ -65,7 +63,6 @@ class Usefulness(JudgePrompt[tuple[Verdict, ...]]):
     language: str = "en"
     earlier: str | None = field(default=None, repr=False)  # in no address but those of the prompts that have it
 
-    divisible: ClassVar[bool] = True
     unscripted: ClassVar[Any] = False
 
     def content(self) -> PromptContent:
@@ -87,14 +84,8 @@ class Usefulness(JudgePrompt[tuple[Verdict, ...]]):
         seen = pictured(self.images)
         return tuple(_verdict(n, passage, items[ids[n]], n in seen) for n, passage in enumerate(self.passages))
 
-    def items(self) -> int:
-        return len(self.passages)
-
     def labels(self) -> tuple[str, ...]:
         return tuple(LABELS)
-
-    def verdicts(self, judgement: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return judgement
 
     def part(self, numbers: Sequence[int]) -> Self:
         left = dict(self.images)
@@ -102,11 +93,8 @@ class Usefulness(JudgePrompt[tuple[Verdict, ...]]):
         passages = tuple(self.passages[n] for n in numbers)
         return replace(self, passages=passages, images=tuple((title, one) for title, one in moved if one is not None))
 
-    def with_part(
-        self, judgement: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
-    ) -> tuple[Verdict, ...]:
-        moved = tuple(_moved(verdict, n, 0) for n, verdict in zip(numbers, of_part, strict=True))
-        return in_places(judgement, numbers, moved)
+    def in_place(self, verdict: Verdict, number: int) -> Verdict:
+        return _moved(verdict, number, 0)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         room = chars - len(self.question) - len(self.given or "") - len(self.earlier or "")
@@ -120,25 +108,7 @@ class Usefulness(JudgePrompt[tuple[Verdict, ...]]):
         parts = tuple(replace(self, passages=tuple(piece.text for piece in group)) for group in groups)
         return Division(parts, lambda judgements: _join(len(self.passages), groups, judgements))
 
-    def halve(self) -> Division[tuple[Verdict, ...]] | None:
-        count = len(self.passages)
-        division = halves(self, count)
-        if division is None:
-            return None
-        first, second = range(count // 2), range(count // 2, count)
-
-        def join(judgements: Sequence[tuple[Verdict, ...]]) -> tuple[Verdict, ...]:
-            return tuple(
-                _moved(verdict, n, 0)
-                for numbers, judgement in zip((first, second), judgements, strict=True)
-                for n, verdict in zip(numbers, judgement, strict=True)
-            )
-
-        return replace(division, join=join)
-
     def check(self, judgement: tuple[Verdict, ...]) -> str | None:
-        if len(judgement) != len(self.passages):
-            return f"expected {len(self.passages)} verdicts, got {len(judgement)}"
         return super().check(judgement) or next(
             filter(None, (misquoted(row, self.passages) for row in judgement)), None
         )

@@ -7,9 +7,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from assay._util.forks import own_lock, renewed
-from assay.judges.budget.ledger import Advance, Authority, BudgetRefusal, Limit, Spend
+from assay.errors import InputError
+from assay.judges.budget.ledger import LONGEST, Advance, Authority, BudgetRefusal, Limit, Spend
 
 log = logging.getLogger("assay.judges.budget")
 
@@ -52,16 +55,21 @@ class SharedAllowance:
         authority: Object that gives advances and settles them.
         most: Maximum number of requests of one advance.
         lasts: Duration of an advance in seconds. The authority allows at most 60.
+
+    Raises:
+        InputError: `lasts` is not above 0, or above 60.
     """
 
     def __init__(self, authority: Authority, *, most: int = MOST, lasts: float = LASTS) -> None:
+        if not 0 < lasts <= LONGEST:
+            raise InputError(f"lasts: expected seconds above 0, at most {LONGEST:g}, got {lasts!r}")
         self.authority, self._most, self._lasts = authority, most, lasts
         self._lock = own_lock(self)
         self._set_up()
         renewed(self)
 
-    def __reduce__(self) -> tuple[type[SharedAllowance], tuple[Authority]]:
-        return type(self), (self.authority,)
+    def __reduce__(self) -> tuple[Any, tuple[Authority]]:
+        return partial(type(self), most=self._most, lasts=self._lasts), (self.authority,)
 
     def _set_up(self) -> None:
         """Empty: what a parent holds is the parent's."""

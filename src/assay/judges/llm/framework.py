@@ -110,7 +110,7 @@ class FrameworkJudge(TextJudge):
         identity = [self.settings.identity] if self.settings.identity is not None else dict(parameters)
         self._fingerprint = f"{kind}/{model}#{fingerprint([identity])[:16]}"
         self._title = f"{kind} {model}"
-        self._secrets = tuple(secret for secret in secrets if len(secret) >= 6)
+        self._secrets = tuple(sorted((secret for secret in secrets if len(secret) >= 6), key=len, reverse=True))
         self._enforces = enforces
         self._tempers = tempers
         self._vision = vision

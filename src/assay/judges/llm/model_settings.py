@@ -10,6 +10,8 @@ from typing import Any
 WINDOW = 32_000  # tokens: what is assumed of a model, as of any other judge; less where its framework says so
 
 _SECRET = ("api_key", "apikey", "secret", "password", "credential", "access_key")
+#: Tokens of a vocabulary, which settings name too: "eos_token".
+_SPECIAL_TOKENS = frozenset({"bos", "cls", "eos", "mask", "pad", "sep", "stop", "unk"})
 _LIMITS = ("max_tokens", "max_output_tokens", "max_completion_tokens", "num_predict", "max_new_tokens")
 
 
@@ -124,6 +126,8 @@ def _hidden(value: object) -> bool:
 
 def _secret(name: str) -> bool:
     lowered = name.lower()
+    if lowered.removesuffix("_token") in _SPECIAL_TOKENS:
+        return False
     return lowered.endswith("token") or any(word in lowered for word in _SECRET)
 
 
