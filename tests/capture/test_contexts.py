@@ -54,6 +54,13 @@ def test_a_retriever_that_found_nothing_is_not_no_retriever() -> None:
     assert "no_context" not in sample.metadata
 
 
+@pytest.mark.parametrize(("score", "expected"), [(True, None), (0.5, 0.5), ("0.5", None), (float("nan"), None)])
+def test_a_score_is_a_number(score: Any, expected: float | None) -> None:
+    run = Run("r1", None, "retriever", documents=[Document("a", None, {"score": score})])
+    (context,) = chain(run).contexts or ()
+    assert context.score == expected
+
+
 def test_only_the_outermost_retriever_counts() -> None:
     inner = retriever("inner", "a", "b", "c", parent="outer")
     middle = Run("middle", "outer", "chain")

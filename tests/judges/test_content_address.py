@@ -16,6 +16,7 @@ from assay.judges.prompt_rendering import name_of_mask
 from assay.prompts import Criterion, JudgePrompt
 from assay.prompts.base import PromptContent, PromptSection
 from assay.prompts.schemas import TEXT, record
+from assay.testing.judges import a_prompt_of_each_kind
 
 URL = "http://127.0.0.1:1/v1"
 
@@ -121,3 +122,32 @@ def test_no_secret_stands_in_an_address(secret: str) -> None:
     options = {"api_key": "key-12345678", "headers": {"x": "header-12345678"}}
     judge = OpenAIJudge("m", base_url=f"{URL}?token=query-12345678", **options)
     assert secret not in judge.address + judge.fingerprint + repr(judge) + repr(judge.endpoint)
+
+
+#: What is asked in the kit's prompts, as of schema 4 of the store. A change of wording or of a reader's version changes
+#: an address, and is written here; a change of a name alone must not: it would lose the judgements of every store.
+ADDRESSES = [
+    ("Claims", "10985b5fd7708f9f"),
+    ("Support", "852dab167ca2a8fd"),
+    ("SupportCells", "1820128c152f7379"),
+    ("Usefulness", "adaa6abf4740455d"),
+    ("UsefulSentences", "d2f5b1d0c0403afc"),
+    ("Directness", "7dcf6e70076c7033"),
+    ("Criterion", "9241d4905e9973bb"),
+    ("Checklist", "00678ae2c132a5c1"),
+    ("Question", "ed1a177c61ae7e81"),
+    ("Question", "b2dd91a1656e0028"),
+    ("MultipleChoice", "5cd7900bf300fc77"),
+    ("Rating", "b54051959e496a36"),
+    ("BackQuestions", "924c44d820cd69a8"),
+    ("Entities", "73f8b76c9b5c6de4"),
+    ("KeyQuestions", "bfe51deef2fb60c0"),
+    ("Extraction", "d1c67328b4214452"),
+    ("Classification", "ef57a0151f95da4b"),
+    ("Similarity", "955f7614d0dd46eb"),
+    ("Distance", "40767caeaff7527d"),
+]
+
+
+def test_a_prompt_that_is_renamed_keeps_its_address() -> None:
+    assert [(type(prompt).__name__, prompt.key("j")[:16]) for prompt in a_prompt_of_each_kind()] == ADDRESSES
