@@ -107,7 +107,7 @@ class JudgementCache(Around):
             call = self._calls.get(key)
             mine = call is None
             if call is None:
-                known = self._known(key, prompt)
+                known = self._cached_answer(key, prompt)
                 if known is not None:
                     self.cache_hits += 1
                     return _unpacked(known, prompt)
@@ -137,7 +137,7 @@ class JudgementCache(Around):
 
     # ---- what is known
 
-    def _known(self, key: str, prompt: JudgePrompt[Any]) -> Answer | None:
+    def _cached_answer(self, key: str, prompt: JudgePrompt[Any]) -> Answer | None:
         answer = self._memory.get(key)
         if answer is not None:
             self._memory.move_to_end(key)

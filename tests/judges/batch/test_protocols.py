@@ -233,23 +233,23 @@ def test_a_batch_on_disk_from_intent_to_replies(tmp_path: Path):
     state.ask((key, b'{"n":1}') for key in KEYS)
     batch = state.intend("there", "/chat/completions", KEYS, "run")
     assert [key for key, _ in state.bodies(batch)] == KEYS
-    assert [state.known(key) for key in KEYS] == [(True, None)] * 3
+    assert [state.lookup(key) for key in KEYS] == [(True, None)] * 3
     state.move(batch, "running", id="batch_1")
     assert state.ids() == {"batch_1"}
     usage = Usage(calls=1, prompt_tokens=5, completion_tokens=1, cached_tokens=0)
     replies = [CollectedReplies(KEYS[0], {"body": BODY}, usage), CollectedReplies(KEYS[1], None)]
     assert sorted(state.collect(batch, replies, "completed", 2)) == [(KEYS[1], 7), (KEYS[2], 7)]
-    assert state.known(KEYS[0]) == (True, {"body": BODY})
-    assert state.known(KEYS[1]) == (False, None)
+    assert state.lookup(KEYS[0]) == (True, {"body": BODY})
+    assert state.lookup(KEYS[1]) == (False, None)
     again = state.intend("there", "/chat/completions", KEYS[1:], "run")
     assert state.collect(again, [], "expired", 2) == []  # the second time was the last
-    under_way, lost = state.known(KEYS[2])
+    under_way, lost = state.lookup(KEYS[2])
     assert under_way
     assert lost is not None
     assert lost["failure"]["message"] == "no usable result in 2 batches; the provider last said: expired"
     assert state.spent("run").calls == 3
     state.forget("run")
-    assert state.known(KEYS[0]) == (False, None)
+    assert state.lookup(KEYS[0]) == (False, None)
 
 
 def test_a_call_is_not_kept_that_holds_a_password_or_reads_what_is_gone():

@@ -67,7 +67,7 @@ async def _table(names: Sequence[str]) -> dict[str, Any]:
     for name in names:
         for profile in ("", "@original") if ":" in name else ("",):
             metric = systems.named(name + profile) if ":" in name else METRICS[name]()
-            row = {**described(name), **await _row(metric, rich(name), full=_kind(metric) not in seen)}
+            row = {**describe(name), **await _row(metric, rich(name), full=_kind(metric) not in seen)}
             if row != rows.get(name):
                 rows[name + profile] = row
         seen.add(_kind(metric))
@@ -79,7 +79,7 @@ def _kind(metric: Metric) -> tuple[type, tuple[str, ...]]:
     return type(metric), (*metric.needs, *metric.columns, *metric.may_read)
 
 
-def described(name: str) -> dict[str, str]:
+def describe(name: str) -> dict[str, str]:
     """What its entry says it is."""
     system, _, rest = name.partition(":")
     if not rest:
@@ -126,12 +126,12 @@ async def _said(metric: Metric, sample: Sample, judge: AnyJudge) -> dict[str, An
     names = _names(sample)
     return {
         "may ask": ", ".join(kind.__name__ for kind in metric.asks),
-        "asks": list(dict.fromkeys(asked(one, names) for one in judge.asked)),
+        "asks": list(dict.fromkeys(describe(one, names) for one in judge.asked)),
         "tells": told(score, names),
     }
 
 
-def asked(prompt: JudgePrompt[Any], names: Mapping[str, str]) -> str:
+def describe(prompt: JudgePrompt[Any], names: Mapping[str, str]) -> str:
     """One prompt in a line."""
     content, kind = prompt.content(), type(prompt).__name__
     if content is None:  # it is not asked in words

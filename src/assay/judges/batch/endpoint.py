@@ -93,7 +93,7 @@ class BatchEndpoint(BatchClient):
         deadline: Deadline,
     ) -> Body:
         key, content = courier.gathering.key(path, make())
-        under_way, found = courier.gathering.known(key)
+        under_way, found = courier.gathering.lookup(key)
         if found is not None:
             return self._read(found, expected)
         bill = AttemptReservation(1.0 if self.share is None else self.share)

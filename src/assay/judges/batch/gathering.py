@@ -49,16 +49,16 @@ class Gathering:
         whole = b"\0".join([self.target.encode("utf-8", "replace"), path.encode(), b"%d" % reading, kept])
         return hashlib.sha256(whole).digest()[:16], kept
 
-    def known(self, key: bytes) -> tuple[bool, Reply | None]:
+    def lookup(self, key: bytes) -> tuple[bool, Reply | None]:
         """Whether a request is under way or answered, and its reply where it is there."""
-        under_way, reply = self.state.known(key, None if self.host is None else self.host.name)
+        under_way, reply = self.state.lookup(key, None if self.host is None else self.host.name)
         return under_way or key in self.fresh, reply
 
     def ask(self, key: bytes, path: str, content: bytes) -> asyncio.Future[Reply]:
         """Take a request in; `reply` waits for what comes. Nobody who waits needs to hold its content."""
         waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(key, []).append(waiting)
-        if not self.known(key)[0]:
+        if not self.lookup(key)[0]:
             self.fresh[key] = (path, len(content))
             self._held.append((key, content))
             if len(self._held) >= HELD:
@@ -84,7 +84,7 @@ class Gathering:
         """Give the replies that have come to whoever waits for them."""
         for key in keys:
             waiting = self._waiting.get(key)
-            reply = self.state.known(key)[1] if waiting else None
+            reply = self.state.lookup(key)[1] if waiting else None
             for one in waiting or () if reply is not None else ():
                 if not one.done():
                     one.set_result(reply or {})

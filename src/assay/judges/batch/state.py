@@ -111,7 +111,7 @@ class BatchState:
 
     # ---- requests
 
-    def known(self, key: bytes, run: str | None = None) -> tuple[bool, Mapping[str, Any] | None]:
+    def lookup(self, key: bytes, run: str | None = None) -> tuple[bool, Mapping[str, Any] | None]:
         """Whether a request is in a batch under way, or answered; and its reply. From now on it is `run`'s."""
         found = self._rows("SELECT batch, reply, run FROM requests WHERE key = ?", key)
         if not found:

@@ -45,7 +45,7 @@ class CitationPrecision(SystemMetric):
         parts = cited_parts(sample)
         if not parts:
             return self.skip(Cause.NOT_APPLICABLE, "the answer cites nothing")
-        prompts = [_asked(sample, part) for part in parts]
+        prompts = [_prompt(sample, part) for part in parts]
         found = iter(await ask(judge, *(prompt for prompt in prompts if prompt is not None)))
         verdicts: list[Verdict] = []
         for part, prompt in zip(parts, prompts, strict=True):
@@ -63,7 +63,7 @@ class CitationPrecision(SystemMetric):
         return self.scored(share_right(verdicts), verdicts={"answer/citations": evidence}, texts=texts)
 
 
-def _asked(sample: Sample, part: CitedPart) -> Classification | None:
+def _prompt(sample: Sample, part: CitedPart) -> Classification | None:
     """What is asked of the passages of a part; None where none of them is there."""
     there = tuple((title, text) for title, text in part.passages if text is not None)
     material = (*there, *material_of(sample, ("question",)), ("STATEMENT", part.part))

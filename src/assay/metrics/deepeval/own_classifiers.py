@@ -63,7 +63,7 @@ class OwnClassifier(DeepEvalMetric):
         """What the judge is shown."""
         return self.shown(sample, ("retrieval_context", "input", "actual_output"))
 
-    def asked(self, sample: Sample) -> tuple[str, dict[str, str]]:
+    def question_and_labels(self, sample: Sample) -> tuple[str, dict[str, str]]:
         """The question and its labels. Raises InputError for labels of the row that are none."""
         labels = self.labels or labels_of(self.setting(sample, "labels", object))
         return FITS.format(what=self.what), dict(labels)
@@ -71,7 +71,7 @@ class OwnClassifier(DeepEvalMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = self.sections(sample)
         try:
-            question, labels = self.asked(sample)
+            question, labels = self.question_and_labels(sample)
         except InputError as error:
             return self.skip(Cause.MISSING_INPUT, f"{self.label}: {error}")
         labels = with_none(labels) if self.allow_none else labels
@@ -103,9 +103,9 @@ class ConversationalClassifier(OwnClassifier):
         about = goes_by(KINDS[self.kind], sample) if self.kind else ()
         return (*turn_sections(sample, self, TURN_FIELDS), *case_sections(sample, self, case), *about)
 
-    def asked(self, sample: Sample) -> tuple[str, dict[str, str]]:
+    def question_and_labels(self, sample: Sample) -> tuple[str, dict[str, str]]:
         if not self.kind:
-            return super().asked(sample)
+            return super().question_and_labels(sample)
         return f"{READ_AS} {KINDS[self.kind].question}", dict(KINDS[self.kind].labels)
 
 

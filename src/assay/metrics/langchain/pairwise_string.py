@@ -72,12 +72,12 @@ class PairwiseString(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         answers = (sample.answer or "", given(sample, self, "prediction_b", str))
         orders = (answers,) if self.original else (answers, answers[::-1])
-        verdicts = await ask(judge, *(self._asked(sample, *order) for order in orders))
+        verdicts = await ask(judge, *(self._prompt(sample, *order) for order in orders))
         labels = [verdict.label for verdict in verdicts]
         parts = {} if self.original else {"orders_agree": float(agree(*labels))}
         return self.scored(preference(*labels), verdicts={"first/second": verdicts}, parts=parts)
 
-    def _asked(self, sample: Sample, first: str, second: str) -> Question:
+    def _prompt(self, sample: Sample, first: str, second: str) -> Question:
         question = f"Which of the two answers to the QUESTION is better?\n{listed(self.questions)}"
         material = (*material_of(sample, self.shown), ("FIRST ANSWER", first), ("SECOND ANSWER", second))
         return Question(question, material, labels=LABELS, language=sample.spoken)

@@ -60,13 +60,13 @@ class Pairwise(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         own, other = sample.answer or "", given(sample, self, "second_response", str)
         orders = ((own, other), (other, own)) if self.consensus else ((own, other),)
-        verdicts = await ask(judge, *(self._asked(sample, first, second) for first, second in orders))
+        verdicts = await ask(judge, *(self._prompt(sample, first, second) for first, second in orders))
         votes = [VOTES[verdict.label] for verdict in verdicts]
         value = (settled_as_there if self.original else settled)(*votes) if self.consensus else votes[0]
         parts = dict(zip(("original", "flipped"), votes, strict=False))
         return self.scored(value, verdicts={"answer/second_response": verdicts}, parts=parts)
 
-    def _asked(self, sample: Sample, first: str, second: str) -> Question:
+    def _prompt(self, sample: Sample, first: str, second: str) -> Question:
         texts = [("QUESTION", sample.question or ""), ("REFERENCE", sample.reference or "")]
         shown = [(title, text) for title, text in texts if text.strip()]
         pair = [("FIRST ANSWER", first), ("SECOND ANSWER", second)]

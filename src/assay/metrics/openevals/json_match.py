@@ -125,10 +125,10 @@ class JsonMatch(SystemMetric):
             and key in ours
             and key in theirs
         ]
-        found = await ask(judge, *(self._asked(key, our, their, sample.spoken) for _, key, our, their in wanted))
+        found = await ask(judge, *(self._prompt(key, our, their, sample.spoken) for _, key, our, their in wanted))
         return {(number, key): verdict for (number, key, _, _), verdict in zip(wanted, found, strict=True)}
 
-    def _asked(self, key: str, ours: Any, theirs: Any, language: str) -> Criterion:
+    def _prompt(self, key: str, ours: Any, theirs: Any, language: str) -> Criterion:
         question = f"Held against the REFERENCE and by nothing but this, is the VALUE right: {self.rubric[key]}"
         material = tuple((title, _text(value)) for title, value in (("VALUE", ours), ("REFERENCE", theirs)))
         return Criterion(question, material, 0, language)

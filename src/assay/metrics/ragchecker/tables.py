@@ -151,7 +151,7 @@ class TableMetric(SystemMetric):
         if stored(sample, self.tables):
             tables = {table: _stored_table(sample, table) for table in self.tables}
         else:
-            tables, left = await _asked_tables(sample, self.tables, judge)
+            tables, left = await _ask_tables(sample, self.tables, judge)
         evidence = {READINGS[table]: verdicts for table, verdicts in tables.items()}
         for table in self.claimed:
             if not tables[table]:
@@ -178,7 +178,7 @@ class TableMetric(SystemMetric):
         )
 
 
-async def _asked_tables(sample: Sample, wanted: Sequence[Table], judge: Judge) -> tuple[Tables, Texts]:
+async def _ask_tables(sample: Sample, wanted: Sequence[Table], judge: Judge) -> tuple[Tables, Texts]:
     """The tables, asked of the judge; and the sentences that no claim speaks of."""
     fields: list[Field] = []
     if any(READINGS[table].startswith("answer") for table in wanted):
@@ -187,13 +187,13 @@ async def _asked_tables(sample: Sample, wanted: Sequence[Table], judge: Judge) -
         fields.append("reference")
     said = await ask(judge, *(claims_of(sample, field) for field in fields))
     claims = dict(zip(fields, said, strict=True))
-    read = await gather(*(_asked_table(table, claims, sample, judge) for table in wanted))
+    read = await gather(*(_ask_table(table, claims, sample, judge) for table in wanted))
     left = [texts_not_judged(sample, one, field).get("not_judged", ()) for field, one in claims.items()]
     sentences = tuple(chain.from_iterable(left))
     return dict(zip(wanted, read, strict=True)), {"not_judged": sentences} if sentences else {}
 
 
-async def _asked_table(
+async def _ask_table(
     table: Table, claims: Mapping[Field, tuple[Claim, ...]], sample: Sample, judge: Judge
 ) -> tuple[Verdict, ...]:
     named, _, by = READINGS[table].partition("/")

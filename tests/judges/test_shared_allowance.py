@@ -35,13 +35,13 @@ def clock(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_a_piece_is_out_of_the_budget_at_once_and_what_is_left_of_it_comes_back(authority: Authority) -> None:
-    purse = SharedAllowance(authority)
+    allowance = SharedAllowance(authority)
     for _ in range(3):
-        assert isinstance(purse.take(Spend(1), THOUSAND), float)
+        assert isinstance(allowance.take(Spend(1), THOUSAND), float)
     assert authority.spent(THOUSAND) == [10]  # a hundredth of 1,000
-    purse.give_back()
+    allowance.give_back()
     assert authority.spent(THOUSAND) == [3]
-    purse.give_back()
+    allowance.give_back()
     assert authority.spent(THOUSAND) == [3]
 
 
@@ -66,18 +66,18 @@ def test_one_request_is_always_given_where_there_is_room(authority: Authority) -
 
 
 def test_corrections_find_their_piece_while_it_is_held_and_after(authority: Authority, clock: Clock) -> None:
-    tokens, purse = [Limit("tokens", DAY, 100_000)], SharedAllowance(authority)
-    first = purse.take(Spend(1, 400), tokens)  # a hundredth is 1,000: two requests
-    second = purse.take(Spend(1, 400), tokens)
+    tokens, allowance = [Limit("tokens", DAY, 100_000)], SharedAllowance(authority)
+    first = allowance.take(Spend(1, 400), tokens)  # a hundredth is 1,000: two requests
+    second = allowance.take(Spend(1, 400), tokens)
     assert authority.spent(tokens) == [800]
     assert isinstance(first, float)
     assert isinstance(second, float)
-    purse.correct(first, Spend(0, -300))  # 300 are free in the piece: not enough for another
-    assert isinstance(purse.take(Spend(1, 400), tokens), float)
+    allowance.correct(first, Spend(0, -300))  # 300 are free in the piece: not enough for another
+    assert isinstance(allowance.take(Spend(1, 400), tokens), float)
     assert authority.spent(tokens) == [500 + 800]  # 100 and 400 of the first piece, and all of the next
-    purse.correct(second, Spend(0, 50))  # more than was thought
+    allowance.correct(second, Spend(0, 50))  # more than was thought
     assert authority.spent(tokens) == [550 + 800]
-    purse.give_back()
+    allowance.give_back()
     assert authority.spent(tokens) == [550 + 400]
 
 
@@ -91,10 +91,10 @@ def test_what_a_dead_process_held_counts_until_its_window_has_passed_its_end(aut
 
 
 def test_a_piece_that_has_ended_is_spent_no_more(authority: Authority, clock: Clock) -> None:
-    purse = SharedAllowance(authority)
-    purse.take(Spend(1), THOUSAND)
+    allowance = SharedAllowance(authority)
+    allowance.take(Spend(1), THOUSAND)
     clock.time += LASTS
-    purse.take(Spend(1), THOUSAND)
+    allowance.take(Spend(1), THOUSAND)
     assert authority.spent(THOUSAND) == [1 + 9]  # one of the first; a hundredth of 999
 
 
@@ -108,30 +108,30 @@ def test_no_window_holds_more_whoever_takes_waits_or_dies(steps: list[tuple[int,
     clock, limits, taken = Clock(authority), [Limit("calls", MINUTE, amount)], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("assay.judges.budget.sharing.time.monotonic", lambda: clock.time)
-        purses = [SharedAllowance(authority) for _ in range(3)]
+        allowances = [SharedAllowance(authority) for _ in range(3)]
         for who, pause, dies in steps:
             clock.time += pause
             for _ in range(7):
-                if not isinstance(purses[who].take(Spend(1), limits), BudgetRefusal):
+                if not isinstance(allowances[who].take(Spend(1), limits), BudgetRefusal):
                     taken.append(clock.time)
             if dies:
-                purses[who] = SharedAllowance(authority)
+                allowances[who] = SharedAllowance(authority)
     for begin in taken:
         assert sum(begin <= at < begin + MINUTE for at in taken) <= amount
 
 
 def test_another_process_begins_empty(tmp_path: Path) -> None:
-    purse = SharedAllowance(FileLedger(tmp_path / "ledger.db"))
-    purse.take(Spend(1), THOUSAND)
-    other = pickle.loads(pickle.dumps(purse))
+    allowance = SharedAllowance(FileLedger(tmp_path / "ledger.db"))
+    allowance.take(Spend(1), THOUSAND)
+    other = pickle.loads(pickle.dumps(allowance))
     other.take(Spend(1), THOUSAND)
-    assert purse.spent(THOUSAND) == [10 + 9]
+    assert allowance.spent(THOUSAND) == [10 + 9]
 
 
 def test_an_authority_that_is_gone_gives_nothing_and_takes_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     authority = MemoryLedger()
-    purse = SharedAllowance(authority)
-    budget = Budget(calls_per_day=200).on(purse)
+    allowance = SharedAllowance(authority)
+    budget = Budget(calls_per_day=200).on(allowance)
     budget.reserve(1, 1).settle(Usage(calls=1))
 
     def gone(*_: object) -> None:
@@ -139,19 +139,19 @@ def test_an_authority_that_is_gone_gives_nothing_and_takes_no_harm(monkeypatch: 
 
     monkeypatch.setattr(authority, "settle", gone)
     monkeypatch.setattr(authority, "advance", gone)
-    purse.give_back()
+    allowance.give_back()
     with pytest.raises(JudgeFailure, match="cannot be counted"):
         budget.reserve(1, 1)
     assert authority.spent([Limit("calls", DAY, 200)]) == [2]
 
 
 def test_threads_of_one_purse_share_it(authority: Authority) -> None:
-    purse, taken = SharedAllowance(authority), []
+    allowance, taken = SharedAllowance(authority), []
 
     def work() -> None:
-        while not isinstance(at := purse.take(Spend(1), THOUSAND), BudgetRefusal):
+        while not isinstance(at := allowance.take(Spend(1), THOUSAND), BudgetRefusal):
             taken.append(at)
-            purse.correct(at, Spend(0, 1))
+            allowance.correct(at, Spend(0, 1))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
