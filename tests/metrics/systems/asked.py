@@ -126,12 +126,12 @@ async def _said(metric: Metric, sample: Sample, judge: AnyJudge) -> dict[str, An
     names = _names(sample)
     return {
         "may ask": ", ".join(kind.__name__ for kind in metric.asks),
-        "asks": list(dict.fromkeys(describe(one, names) for one in judge.asked)),
+        "asks": list(dict.fromkeys(prompt_in_words(one, names) for one in judge.asked)),
         "tells": told(score, names),
     }
 
 
-def describe(prompt: JudgePrompt[Any], names: Mapping[str, str]) -> str:
+def prompt_in_words(prompt: JudgePrompt[Any], names: Mapping[str, str]) -> str:
     """One prompt in a line."""
     content, kind = prompt.content(), type(prompt).__name__
     if content is None:  # it is not asked in words
