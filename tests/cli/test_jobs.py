@@ -377,3 +377,9 @@ def test_piped_there_is_neither_colour_nor_a_bar(data: str, tmp_path: Path) -> N
 def test_the_way_out_of_the_embedded_judge_is_an_option_here() -> None:
     said = for_the_command_line("name judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out")
     assert said == "name --judge openai:MODEL (any OpenAI-compatible --base-url), or leave it out"
+
+
+def test_an_error_in_a_file_speaks_of_its_keys() -> None:
+    message = "my folder/assay.toml: [judge] asking line 3: there is no such key; there are name, base_url, api_key_env"
+    assert for_the_command_line(message) == message
+    assert for_the_command_line("for another endpoint pass base_url=...") == "for another endpoint pass --base-url"

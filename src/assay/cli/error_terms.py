@@ -21,10 +21,14 @@ _WORDS = (
     (re.compile(r"\bformat= says"), "--format says"),
     (re.compile(r"""\bevaluate\(\.\.\., language="(\w+)"\)"""), r"--language \1"),
 )
+#: An error in a configuration file speaks of its keys.
+_OF_A_FILE = re.compile(r"[^\n]*\.toml: ")
 
 
 def for_the_command_line(message: str) -> str:
-    """The message with the ways out that this door has."""
+    """The message with options in place of arguments of Python."""
+    if _OF_A_FILE.match(message):
+        return message
     for pattern, words in _WORDS:
         message = pattern.sub(words, message)
     return message
