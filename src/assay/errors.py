@@ -118,8 +118,21 @@ def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
         traceback = traceback.tb_next
 
 
+_LONGEST_MESSAGE = 4_000  # characters
+
+
 class InputError(AssayError, ValueError):
-    """A wrong argument, row or key. The message names it and says what was expected."""
+    """A wrong argument, row or key. The message names it and says what was expected.
+
+    Args:
+        message: The message. The middle of one that is longer than 4,000 characters is left out: it quotes a value.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        if len(message) > _LONGEST_MESSAGE:
+            half = _LONGEST_MESSAGE // 2
+            message = f"{message[:half]} … {message[-half:]}"
+        super().__init__(message)
 
 
 class MissingExtra(AssayError, ImportError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import pickle
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -285,3 +286,12 @@ def test_colours_are_ours_alone(stored: Result) -> None:
 )  # fmt: skip
 def test_what_is_counted_has_its_plural(count: int, what: str, said: str) -> None:
     assert pluralize(count, what) == said
+
+
+def test_an_error_quotes_no_more_of_a_value_than_one_reads() -> None:
+    error = InputError(f"question: expected a text, got {' ' * 100_000!r}; name another")
+    assert len(str(error)) == 4_003  # the first and the last 2,000 characters, and what stands between
+    assert str(error).startswith("question: expected a text, got ' ")
+    assert str(error).endswith(" '; name another")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(InputError("x" * 4_000)) == "x" * 4_000

@@ -109,12 +109,21 @@ def test_a_rerun_asks_again_only_for_what_the_instructions_are_about(tmp_path: P
     assert run({"entities": RULE}) == 0
 
 
+class Raises:
+    def __repr__(self) -> str:
+        raise RuntimeError("never")
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({"claim": RULE}, "there is no prompt 'claim'; did you mean 'claims'?"),
         ({"claims": ""}, "instructions: claims: it is empty"),
         ({"claims": 3}, "instructions: claims: expected a text, or a table"),
+        ({"claims": Raises()}, "instructions: claims: expected a text, or a table with text and examples, got Raises"),
+        ({"claims": {"text": [Raises()]}}, "instructions: claims: expected a text and a list of examples, got dict"),
+        ([1], "instructions: expected a table, or the path of a file, got list [1]"),
+        (None, "instructions: expected a table, or the path of a file, got NoneType"),
         ({"claims": {"txt": RULE}}, "expected a text, or a table with text and examples"),
         ({"claims": {"examples": [{"texts": {"TEXT": "a"}}]}}, "claims: example 1: reply: expected an object"),
         ({"claims": {"examples": [{"texts": {"TEXT": 1}, "reply": {}}]}}, "claims: example 1: texts: expected a table"),

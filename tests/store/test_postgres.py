@@ -236,12 +236,16 @@ def test_a_store_of_version_3_does_not_know_how_many_rows_its_runs_had(url: str)
     with Store(url) as store:
         store.create_run("old", {})
         store.put_row("old", 1, ScoredSample(sample=Sample(id="a"), scores={}))
+        for key, prompt in (("a", "sorting"), ("b", "classification")):  # a prompt of the user's own has the new name
+            store.put_judgement(key, prompt, "j", b'"x"')
         store.write(as_version_4)
         store.write(lambda db: db.execute("ALTER TABLE runs DROP COLUMN saved"))
         store.write(lambda db: db.execute("UPDATE meta SET value = '3' WHERE key = 'version'"))
     for _ in range(2):
         with Store(url) as store:
             assert store.row_counts("old") == (1, None)
+            assert store.query("SELECT prompt FROM sources WHERE judge = 'j'") == [("classification",)]
+            assert store.forget(prompt="classification", judge="j", dry_run=True) == 2
             assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("5",)]
     with Store(url) as store:
         store.create_run("new", {})

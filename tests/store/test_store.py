@@ -299,6 +299,24 @@ def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
         assert (first, second >= started) == (None, True)
 
 
+def test_a_prompt_of_the_user_that_has_the_new_name_of_one_of_ours(tmp_path):
+    """`sorting` is `classification` since schema 5; a judge has answered prompts of both names."""
+    with Store(tmp_path) as store:
+        for key, prompt, judge in (("a", "sorting", "j"), ("b", "classification", "j"), ("c", "sorting", "other")):
+            store.put_judgement(key, prompt, judge, b'"x"')
+    as_version_4(tmp_path)
+    spoil(tmp_path, "UPDATE meta SET value = '4' WHERE key = 'version'")
+    spoil(tmp_path, "PRAGMA user_version = 4")
+    with Store(tmp_path) as store:
+        assert sorted(store.query("SELECT prompt, judge FROM sources")) == [
+            ("classification", "j"),
+            ("classification", "other"),
+        ]
+        assert [store.get_judgement(key) for key in "abc"] == [b'"x"'] * 3
+        assert store.forget(prompt="classification", judge="j", dry_run=True) == 2
+        assert store.forget(prompt="sorting", dry_run=True) == 0
+
+
 def test_a_store_of_version_3_does_not_know_how_many_rows_its_runs_had(tmp_path):
     filled(tmp_path)
     as_version_4(tmp_path)

@@ -30,6 +30,7 @@ from typing import Any, TypeAlias, TypeVar
 from assay import prompts
 from assay.errors import InputError
 from assay.prompts.base import JudgePrompt
+from assay.records.field_names import describe
 
 F = TypeVar("F")
 
@@ -64,6 +65,8 @@ class JudgeInstructions:
         if isinstance(given, JudgeInstructions):
             return given
         if not isinstance(given, Mapping):
+            if not isinstance(given, (str, os.PathLike)):
+                raise InputError(f"instructions: expected a table, or the path of a file, got {describe(given)}")
             return cls.of(_from_file(Path(given)))
         known = sorted(set(_names(JudgePrompt)))
         for name in given:
@@ -107,11 +110,11 @@ def _note(name: str, said: Any) -> str:
     where = f"instructions: {name}"
     table = {"text": said} if isinstance(said, str) else said
     if not isinstance(table, Mapping) or not table.keys() <= {"text", "examples"} or not table:
-        raise InputError(f"{where}: expected a text, or a table with text and examples, got {said!r}")
+        raise InputError(f"{where}: expected a text, or a table with text and examples, got {describe(said)}")
     text = table.get("text", "")
     examples = table.get("examples", ())
     if not isinstance(text, str) or not isinstance(examples, (list, tuple)):
-        raise InputError(f"{where}: expected a text and a list of examples, got {said!r}")
+        raise InputError(f"{where}: expected a text and a list of examples, got {describe(said)}")
     parts = [f"GUIDANCE FOR THIS TASK\n{text.strip()}"] if text.strip() else []
     for number, one in enumerate(examples, 1):
         parts.append(f"EXAMPLE {number}, OF OTHER TEXTS\n{_example(one, f'{where}: example {number}')}")

@@ -280,7 +280,11 @@ def describe(value: object) -> str:
     Returns:
         The name of its type. For texts, numbers, lists, tuples and dicts also the first 60 characters.
     """
-    if isinstance(value, (str, int, float, list, tuple, dict)):
+    name = type(value).__name__
+    if not isinstance(value, (str, int, float, list, tuple, dict)):
+        return name
+    try:
         shown = repr(value) if not isinstance(value, str) else repr(value[:60])
-        return f"{type(value).__name__} {shown[:60]}{'…' if len(shown) > 60 else ''}"
-    return type(value).__name__
+    except Exception:  # of something in it, or an integer of thousands of digits
+        return name
+    return f"{name} {shown[:60]}{'…' if len(shown) > 60 else ''}"

@@ -32,6 +32,18 @@ PROMPT_NAMES = {
     "sorting": "classification",
 }
 
+
+def _rename_prompt(old: str, new: str) -> tuple[str, ...]:
+    """Statements that give a prompt its new name. A user's own prompt may have that name: then both are one source."""
+    both = f"FROM sources o JOIN sources n ON n.judge = o.judge AND n.prompt = '{new}' WHERE o.prompt = '{old}'"
+    return (
+        f"UPDATE judgements SET source = (SELECT n.number {both} AND o.number = judgements.source) "
+        f"WHERE source IN (SELECT o.number {both})",
+        f"DELETE FROM sources WHERE number IN (SELECT o.number {both})",
+        f"UPDATE sources SET prompt = '{new}' WHERE prompt = '{old}'",
+    )
+
+
 #: Statements that bring a store of schema 4 to schema 5, in SQLite and in PostgreSQL.
 STORE_4_TO_5 = (
     "ALTER TABLE findings RENAME TO judgements",
@@ -45,7 +57,7 @@ STORE_4_TO_5 = (
     "ALTER TABLE judgements RENAME COLUMN maker TO source",
     "CREATE INDEX judgements_by_source ON judgements (source)",
     "CREATE INDEX judgements_by_time ON judgements (at)",
-    *(f"UPDATE sources SET prompt = '{new}' WHERE prompt = '{old}'" for old, new in PROMPT_NAMES.items()),
+    *(statement for old, new in PROMPT_NAMES.items() for statement in _rename_prompt(old, new)),
 )
 #: What PostgreSQL needs besides.
 POSTGRES_4_TO_5 = ("ALTER INDEX used_by_finding RENAME TO run_judgements_by_judgement",)

@@ -130,6 +130,16 @@ def _verdicts(scored: Any) -> Any:
     return scored.scores["faithfulness"].verdicts["answer/contexts"]
 
 
+def test_a_plan_with_earlier_names_of_prompts_is_read(tmp_path: Path) -> None:
+    data, first, then = whole_rows(40, per_question=2)
+    path = tmp_path / "plan.json"
+    calibrate(data, then, first, metrics="faithfulness", store=None).save(path)
+    said = json.loads(path.read_text())
+    said["bands"] = {"ask": said["bands"]["support"]}
+    path.write_text(json.dumps(said))
+    assert list(CascadePlan.load(path).bands) == ["question"]
+
+
 @pytest.mark.long
 def test_a_plan_survives_the_disk(tmp_path: Path) -> None:
     with OpenAIServer() as server:

@@ -34,7 +34,7 @@ def sentence_of(result: Result, comparison: Comparison | None) -> str:
     rows = rows_in_words(result.rows, result.lost)
     means = [f"{name} {one.mean:.3f}" for name, one in result.metrics.items() if one.mean is not None]
     found = f": {', '.join(means)}" if means else ", and none of them has a value"
-    return printable(f"{result.run} by itself, {rows}{found}; better or worse is said of a run with a baseline")
+    return printable(f"{result.run} by itself, {rows}{found}; name a baseline to compare it with")
 
 
 def detectable_difference(comparison: Comparison | None) -> str | None:

@@ -13,6 +13,7 @@ from assay._util.permissions import read_json, write_json
 from assay.errors import InputError
 from assay.judges.cascade.items import Band
 from assay.records import Record
+from assay.records.migration import PROMPT_NAMES, rename
 
 #: Raise it when a plan says more or less than before: plans of older formats are refused. 2: a row is one cluster, and
 #: what is shown is shown with few rows too; the bands of format 1 were not.
@@ -112,7 +113,8 @@ class CascadePlan(Record):
         if known != FORMAT:
             again = "; it showed less than a plan does now: calibrate again" if known == 1 else ""
             raise InputError(f"cascade plan: {str(path)!r} is no plan that this version of assay reads{again}")
-        plan = cls.from_dict(data)
+        bands = data.get("bands")
+        plan = cls.from_dict({**data, "bands": rename(bands, PROMPT_NAMES)} if isinstance(bands, Mapping) else data)
         strange = sorted({name for options in plan.options.values() for name in options} - set(OPEN))
         if strange:
             raise InputError(f"cascade plan: {str(path)!r} holds options that no plan may: {', '.join(strange)}")
