@@ -121,7 +121,7 @@ def test_a_key_on_the_command_line_does_not_go_to_the_address_of_the_file(tmp_pa
     folder = project(tmp_path, server, key=False)
     done = assay(folder, *SCORE, "--api-key-env", "OPENAI_API_KEY")
     assert (done.returncode, server.calls) == (2, [])
-    assert "assay.toml: [judge] --base-url line 3: OPENAI_API_KEY is not sent to" in done.stderr
+    assert "assay.toml: [judge] base_url line 3: OPENAI_API_KEY is not sent to" in done.stderr
 
 
 def test_a_file_that_is_named_sends_the_key(tmp_path: Path, server: OpenAIServer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from assay.errors import Cause, InputError, Undelivered
 from assay.judges.protocol import Judge
 from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
+from assay.live.shared_threads import SharedThread
 from assay.metrics.base import Metric
 from assay.records import Context, Sample, Score
 from assay.sinks import MemorySink, Receipt
@@ -82,7 +84,7 @@ def test_while_the_application_computes_scoring_waits(scorer: Any) -> None:
     assert len(begun) == 250
 
 
-def test_where_the_application_computes_all_the_time_scores_are_a_second_late_and_no_more(scorer: Any) -> None:
+def test_where_the_application_computes_all_the_time_scores_are_three_seconds_late_and_no_more(scorer: Any) -> None:
     scored_ids: list[str | None] = []
     live = scorer(on_score=lambda scored: scored_ids.append(scored.sample.id))
     during = 0
@@ -97,6 +99,35 @@ def test_where_the_application_computes_all_the_time_scores_are_a_second_late_an
         if during >= 30:
             break
     assert during >= 30  # of the 80 of four seconds all but those of the last one; one a second would be 4
+
+
+class Intermittent:
+    """Takes the place of `hindered`: true in half of the reads."""
+
+    def __init__(self) -> None:
+        self._random = random.Random(1)
+
+    def __get__(self, thread: object, owner: type | None = None) -> bool:
+        return self._random.random() < 0.5
+
+    def __set__(self, thread: object, value: bool) -> None:
+        pass
+
+
+def test_an_application_that_pauses_now_and_then_puts_no_score_off(
+    scorer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The few samples that a pause lets through do not begin the wait of the others anew."""
+    monkeypatch.setattr(SharedThread, "hindered", Intermittent(), raising=False)
+    monkeypatch.setattr("assay.live.scorer.YIELD", 0.3)
+    scored_ids: list[str | None] = []
+    live = scorer(on_score=lambda scored: scored_ids.append(scored.sample.id))
+    for n in range(300):
+        live.submit(sample(id=str(n)))
+        time.sleep(0.004)
+    during = len(scored_ids)
+    assert live.flush(30)
+    assert during >= 200  # of the 300 of 1.2 s all but the 75 of the last 0.3 s
 
 
 def test_while_the_application_waits_scores_come_at_once(scorer: Any) -> None:
@@ -374,6 +405,7 @@ def test_the_end_of_the_process_delivers_what_is_queued_and_does_not_hang(tmp_pa
     script = f"""
 from assay.judges.scripted_judge import ScriptedJudge
 from assay.live import LiveScorer
+from assay.live.shared_threads import SharedThread
 from assay.records import Context, Sample
 from assay.sinks import JsonlSink
 judge = ScriptedJudge(support=lambda claim, passage: "supported")

@@ -142,7 +142,7 @@ class LiveScorer(BaseIntake):
         self._delivery = Delivery(self._sinks, self._on_score, self._max_queue, self._delivered, self.count_error)
         self._seen = self._allowed = 0  # items put before the last look, and those that may be begun until the next
         self._last = 0.0  # when a look last found new ones
-        self._waits_since = 0.0  # when a burst began, or a look last took some
+        self._waits_since = 0.0  # when a burst began, or a look last took all that waited
         return Mailbox(SCORING, self._look, max_items=self._max_queue, max_bytes=self._max_bytes)
 
     # -- the host's side ------------------------------------------------------------------------------------------
@@ -231,10 +231,9 @@ class LiveScorer(BaseIntake):
         busy = now - self._last < LULL and not box.awaited and not box.half_full
         if not busy or (SCORING.hindered and now - self._waits_since >= YIELD):
             self._allowed = len(box)
-        else:
-            self._allowed = 0 if SCORING.hindered else max(1, len(box) // SHARE)
-        if self._allowed:
             self._waits_since = now
+        else:  # a few that are taken in between do not put the rest off
+            self._allowed = 0 if SCORING.hindered else max(1, len(box) // SHARE)
         self._start()
         return False
 

@@ -280,7 +280,7 @@ class FrameworkJudge(TextJudge):
             text: The text, such as an error message.
 
         Returns:
-            The text with "***" in place of each secret.
+            The text with three asterisks in place of each secret.
         """
         for secret in self._secrets:
             text = text.replace(secret, "***")
