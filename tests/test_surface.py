@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -150,11 +151,13 @@ def test_every_class_and_function_has_a_docstring(package: str) -> None:
     assert [name for name, value in things.items() if not inspect.getdoc(value)] == []
 
 
-def documented_parts(function: object) -> list[str]:
-    """The sections that a docstring in Google style lacks."""
+def lacking_sections(function: object) -> list[str]:
+    """The sections that a docstring in Google style lacks. "Async form of `name`" has those of that name."""
     text, signature_of = inspect.getdoc(function) or "", inspect.signature(function)  # type: ignore[arg-type]
+    if text.startswith("Async form of `"):
+        return []
     parameters = [name for name in signature_of.parameters if name not in ("self", "cls")]
-    returns = signature_of.return_annotation not in (None, "None", inspect.Signature.empty)
+    returns = signature_of.return_annotation not in (None, "None", "NoReturn", inspect.Signature.empty)
     return [
         part
         for part, wanted in (("Args:", bool(parameters)), ("Returns:", returns))
@@ -162,19 +165,33 @@ def documented_parts(function: object) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", [name for name in import_module("assay").__all__ if name not in ("metrics", "Cause")])
-def test_every_argument_and_result_is_documented(name: str) -> None:
-    """`Cause` is an enumeration, and exceptions are raised by assay itself."""
-    value = getattr(import_module("assay"), name)
+def undocumented(value: object) -> dict[str, list[str]]:
+    """What the docstrings of a function, or of a class and its methods, lack."""
     if not inspect.isclass(value):
-        assert documented_parts(value) == []
-        return
+        return {"": lacking_sections(value)}
+    lacking = {}
     text = (inspect.getdoc(value) or "") + (inspect.getdoc(value.__init__) or "")
-    if not issubclass(value, BaseException) and inspect.signature(value).parameters:
-        assert "Args:" in text or "Attributes:" in text
+    made = not issubclass(value, BaseException) and not getattr(value, "_is_protocol", False)
+    if made and _parameters(value) not in ("", "()"):
+        lacking["__init__"] = [] if "Args:" in text or "Attributes:" in text else ["Args:"]
     functions = {key: getattr(one, "__func__", one) for key, one in vars(value).items() if not key.startswith("_")}
-    lacking = {key: documented_parts(one) for key, one in functions.items() if inspect.isfunction(one)}
-    assert {key: parts for key, parts in lacking.items() if parts} == {}
+    # through the class: a method that overrides another inherits its docstring
+    methods = [key for key, one in functions.items() if inspect.isfunction(one)]
+    return lacking | {key: lacking_sections(getattr(value, key)) for key in methods}
+
+
+@pytest.mark.parametrize("package", [name for name in PACKAGES if name != "assay.testing"])
+def test_every_argument_and_result_is_documented(package: str) -> None:
+    """Enumerations and aliases of types have no arguments, and exceptions are raised by assay itself."""
+    module = import_module(package)
+    values = {name: getattr(module, name) for name in module.__all__}
+    plain = {
+        name: value
+        for name, value in values.items()
+        if inspect.isroutine(value) or (inspect.isclass(value) and not issubclass(value, Enum))
+    }
+    lacking = {f"{name}.{key}": parts for name, one in plain.items() for key, parts in undocumented(one).items()}
+    assert {name: parts for name, parts in lacking.items() if parts} == {}
 
 
 if __name__ == "__main__":

@@ -174,8 +174,9 @@ class JudgeFailure(AssayError):
 class Detached(AssayError):
     """A run with `detach=True` ended because all that is left waits for a provider's batches: run it again later.
 
-    run      the run's name; what is scored so far is in it
-    batches  batches that are under way
+    Args:
+        run: The run's name; what is scored so far is in it.
+        batches: Batches that are under way.
     """
 
     def __init__(self, message: str, *, run: str, batches: int) -> None:

@@ -24,11 +24,14 @@ LEFT_BEHIND = 8  # threads that may be left behind at the same time; after that 
 class LoopThread(threading.Thread):
     """A daemon thread that runs an event loop until it is told to end.
 
-    failed   told what foreign code throws into the loop itself (SystemExit in a judge); the loop goes on
-    release  awaited at the end, on the loop: lets go of what belongs to it
-    due      when the loop is to have taken up something, in seconds of time.monotonic(); inf: nothing waits for it
-
     Raises RuntimeError where the process cannot start a thread.
+
+    Args:
+        failed: Told what foreign code throws into the loop itself (SystemExit in a judge); the loop goes on.
+        release: Awaited at the end, on the loop: lets go of what belongs to it.
+
+    Attributes:
+        due: When the loop is to have taken up something, in seconds of time.monotonic(); inf: nothing waits for it.
     """
 
     def __init__(

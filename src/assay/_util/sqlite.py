@@ -60,15 +60,16 @@ def _user_version(db: sqlite3.Connection) -> int:
 class Database:
     """A SQLite file in WAL mode. What a transaction wrote survives `kill -9`; a power cut may lose the last ones.
 
-    schema   statements that make the tables, separated by `;;`, for a file without the table `marker`
-    version  of the schema; a file with a higher one was written by a newer assay. None: these tables are guests in a
-             file whose version is that of others
-    timeout  seconds that a transaction waits for those of other processes
-    migrate  brings a file of an earlier version, which it is given, to this one; within a transaction
-    version_of  reads the version, where it does not stand in SQLite's own field
-
     Files are made for their owner alone (0600), and so are folders by `create` (0700). Safe for threads. Methods raise
     sqlite3.Error; `create` raises StoreError.
+
+    Args:
+        schema: Statements that make the tables, separated by `;;`, for a file without the table `marker`.
+        version: Of the schema; a file with a higher one was written by a newer assay. None: these tables are guests in
+            a file whose version is that of others.
+        timeout: Seconds that a transaction waits for those of other processes.
+        migrate: Brings a file of an earlier version, which it is given, to this one; within a transaction.
+        version_of: Reads the version, where it does not stand in SQLite's own field.
     """
 
     def __init__(

@@ -35,8 +35,9 @@ class Definition:
 class DefinitionResult:
     """What one definition makes of the sample.
 
-    parts_at  the first step of the formula in which it differs from the definition that stands first; None where the
-              formulas are the same
+    Attributes:
+        parts_at: The first step of the formula in which it differs from the definition that stands first; None where
+            the formulas are the same.
     """
 
     definition: Definition

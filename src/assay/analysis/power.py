@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 class PowerAnalysis:
     """What so many rows show.
 
-    rows        of each run; None where no number of rows shows the drop
-    drop        on the scale of the scores (range `width`); None where these rows show none
-    power       the probability that the drop is seen, where it is there
-    clusters    of rows, in these rows, where rows hang together
-    confidence  of the comparison; shared by `tests` metrics or slices (Holm's correction at its worst)
+    Attributes:
+        rows: Of each run; None where no number of rows shows the drop.
+        drop: On the scale of the scores (range `width`); None where these rows show none.
+        power: The probability that the drop is seen, where it is there.
+        clusters: Of rows, in these rows, where rows hang together.
+        confidence: Of the comparison; shared by `tests` metrics or slices (Holm's correction at its worst).
     """
 
     world: Assumptions
@@ -127,8 +128,9 @@ def plan(
 class PastScores:
     """What a past run, or readings of the same data, tell of a metric's scores.
 
-    rows     with a value
-    assumed  whether the correlation of the scores of a row in two runs is a guess
+    Attributes:
+        rows: With a value.
+        assumed: Whether the correlation of the scores of a row in two runs is a guess.
     """
 
     world: Assumptions
@@ -149,13 +151,14 @@ def world_of(
 ) -> PastScores:
     """What a run's scores are like, on the scale where 0 is worst and 1 is best.
 
-    again        a second run on the same rows: how much the scores of a row correlate is a guess without it
-    cluster      the column of what hangs together
-    correlation  in place of what was found or guessed
-    noise        of the judge, besides that in the run's scores; on the scale of the metric where scores are graded
-
     Raises InputError for a metric that the run has not, a range without an end, a column that no row has, and fewer
     than two values, or values that are all the same.
+
+    Args:
+        again: A second run on the same rows: how much the scores of a row correlate is a guess without it.
+        cluster: The column of what hangs together.
+        correlation: In place of what was found or guessed.
+        noise: Of the judge, besides that in the run's scores; on the scale of the metric where scores are graded.
     """
     if metric not in result.metrics:
         raise InputError(f"metric: {metric!r} is not in this run; it has {', '.join(result.metrics)}")

@@ -35,8 +35,9 @@ def contexts_of(
 ) -> tuple[tuple[Context, ...] | None, str | None]:
     """The contexts, each once, and None; or None and the reason why there are none to be known.
 
-    key  the contexts are under this key of the root's output or input
-    run  the contexts are the output of the runs of this name (or under `key` of it)
+    Args:
+        key: The contexts are under this key of the root's output or input.
+        run: The contexts are the output of the runs of this name (or under `key` of it).
     """
     if run is not None:
         return _contexts_of_run(trace, run, key)

@@ -26,12 +26,13 @@ ORPHAN_LIFE = 10.0  # seconds for which they are, after the root has ended
 class OpenTrace(Protocol):
     """What is known of one trace while it is open.
 
-    key      of its root, as `key_of` makes them
-    parent   the id of a parent of the root that nobody has heard of
-    started  seconds since 1970, as is `ended`
-    size     characters held for it, about
-    latest   the documents delivered last, so that they are not copied again where they pass on
-    adopted  its root turned out to be a part of another trace
+    Attributes:
+        key: Of its root, as `key_of` makes them.
+        parent: The id of a parent of the root that nobody has heard of.
+        started: Seconds since 1970, as is `ended`.
+        size: Characters held for it, about.
+        latest: The documents delivered last, so that they are not copied again where they pass on.
+        adopted: Its root turned out to be a part of another trace.
     """
 
     size: int
@@ -58,14 +59,15 @@ TraceT = TypeVar("TraceT", bound=OpenTrace)
 class OpenTraces(Generic[RunT, TraceT]):
     """The open traces of a framework. A subclass says what it keeps of a run, and what becomes of events.
 
-    max_traces  traces open at the same time; the oldest is given up for a new one
-    max_runs    runs of all open traces together; the oldest trace is given up
-    max_bytes   characters held for all open traces together, about; the oldest trace is given up
-    ttl         seconds after which a trace that never ended is given up
-    keep        names of runs whose inputs and outputs are kept, besides those of the roots
-    copy        how a document of the framework is copied
-
     `expired` counts traces given up, `ignored` events that came late, twice or for a trace given up.
+
+    Args:
+        max_traces: Traces open at the same time; the oldest is given up for a new one.
+        max_runs: Runs of all open traces together; the oldest trace is given up.
+        max_bytes: Characters held for all open traces together, about; the oldest trace is given up.
+        ttl: Seconds after which a trace that never ended is given up.
+        keep: Names of runs whose inputs and outputs are kept, besides those of the roots.
+        copy: How a document of the framework is copied.
     """
 
     def __init__(

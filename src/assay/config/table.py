@@ -18,7 +18,8 @@ _KINDS = {bool: "true or false", int: "a number", float: "a number", str: "a tex
 class Section:
     """A table: its values, the keys that lead to it, and the file as errors name it.
 
-    begin  keys before those that a reader thinks of: "tool", "assay" in a pyproject.toml
+    Attributes:
+        begin: Keys before those that a reader thinks of: "tool", "assay" in a pyproject.toml.
     """
 
     values: Mapping[str, Any]

@@ -12,7 +12,8 @@ from assay.records import Sample
 class ShuffledData(Data):
     """The rows of other data by a hash of their numbers: the same order each time. All rows are held in memory.
 
-    rows  as they stand in the data, each with its number
+    Attributes:
+        rows: As they stand in the data, each with its number.
     """
 
     def __init__(self, data: Data) -> None:

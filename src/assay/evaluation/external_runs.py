@@ -45,10 +45,11 @@ FILES = tuple(_OURS)
 def load_external_run(spec: str, scales: Mapping[str, tuple[float, float]] | None = None) -> Result:
     """The run that NAME:RUN means, in a store that is deleted when it is no longer used.
 
-    scales  the worst and the best value of metrics of which the file does not say them: {"tone": (1, 5)}
-
     Raises InputError for an unknown NAME and a run without rows, MissingExtra for a missing package, StoreError where
     nothing can be read.
+
+    Args:
+        scales: The worst and the best value of metrics of which the file does not say them: {"tone": (1, 5)}.
     """
     name, _, address = spec.partition(":")
     points = {one: EntryPoint(one, f"assay.evaluation.imports.{where}", GROUP) for one, where in _OURS.items()}

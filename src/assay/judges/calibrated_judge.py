@@ -41,10 +41,11 @@ NEAR = 1e-4  # as in assay.stats.calibration
 class ProbabilityMap(Record):
     """What a judge's probability comes to, rising, and from where on the verdict affirms.
 
-    slope, intercept   Platt's, over logits; or
-    points             (probability, what it comes to), joined by lines, level beyond the ends
-    threshold          of the mapped probability, in [0, 1]
-    labels             how many it was fitted to
+    Attributes:
+        slope, intercept: Platt's, over logits; or.
+        points: (probability, what it comes to), joined by lines, level beyond the ends.
+        threshold: Of the mapped probability, in [0, 1].
+        labels: How many it was fitted to.
     """
 
     slope: float | None = None
@@ -81,11 +82,12 @@ class ProbabilityMap(Record):
 class Calibration(Record):
     """The maps of one judge by the kind of prompt (support, usefulness, ...), and thresholds of metrics.
 
-    judge       the fingerprint that it holds for, and for no other
-    made        the day, as 2026-01-31
-    thresholds  values of metrics from which on people say yes of a whole sample; for gates
-    without     metrics that have labels and no threshold, and why
-    note        where the labels are from
+    Attributes:
+        judge: The fingerprint that it holds for, and for no other.
+        made: The day, as 2026-01-31.
+        thresholds: Values of metrics from which on people say yes of a whole sample; for gates.
+        without: Metrics that have labels and no threshold, and why.
+        note: Where the labels are from.
     """
 
     judge: str

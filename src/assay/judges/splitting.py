@@ -40,9 +40,10 @@ Ask = Callable[[JudgePrompt[Any], bool], Awaitable[Answer]]
 class Need:
     """What one request for a prompt takes.
 
-    over    tokens by which it is too large for the window; 0 or less where it fits
-    chars   characters of judged text, of its kind, that the window holds; read only where it does not fit
-    split   it asks for more answers, or a longer reply, than one request should
+    Attributes:
+        over: Tokens by which it is too large for the window; 0 or less where it fits.
+        chars: Characters of judged text, of its kind, that the window holds; read only where it does not fit.
+        split: It asks for more answers, or a longer reply, than one request should.
     """
 
     over: int

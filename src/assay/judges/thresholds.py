@@ -13,13 +13,14 @@ from assay.records import Record
 class Threshold(Record):
     """Where a metric parts what people say yes and no of, on the scale of its scores.
 
-    value      that of all labels: at and above it people say yes
-    parts      those that were found without one part of the labels each; the figures below are by these, each part of
-               the labels held to the one that was found without it
-    yes, no    labels of each kind; of labels with unequal weights as many as say as much (Kish)
-    found      the share of the yes that reaches its part's threshold; `left`: the share of the no that does not
-    labels     how many there were
-    metric     the metric with its parameters; None where that was not known
+    Attributes:
+        value: That of all labels: at and above it people say yes.
+        parts: Those that were found without one part of the labels each; the figures below are by these, each part of
+            the labels held to the one that was found without it.
+        yes, no: Labels of each kind; of labels with unequal weights as many as say as much (Kish).
+        found: The share of the yes that reaches its part's threshold; `left`: the share of the no that does not.
+        labels: How many there were.
+        metric: The metric with its parameters; None where that was not known.
     """
 
     value: float

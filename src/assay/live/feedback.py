@@ -24,12 +24,13 @@ Feedback = Mapping[str, Any]
 class FeedbackSampler:
     """Takes or leaves samples as `sampling` says, and keeps what it left for a while, in case feedback comes.
 
-    max_left   samples kept, the newest; `max_bytes` is what they may hold, `max_age` seconds how long they wait
-    max_noted  feedback kept whose sample has not come yet
-
     `counts` says what became of feedback: attached to a sample that then was decided on, brought_in (it took the
     sample in), kept (attached to a sample that stays left out), late (the sample is beyond it), unmatched (no such
     sample came), refused (no value that feedback can have, or no room). Not safe for threads: its owner has a lock.
+
+    Args:
+        max_left: Samples kept, the newest; `max_bytes` is what they may hold, `max_age` seconds how long they wait.
+        max_noted: Feedback kept whose sample has not come yet.
     """
 
     def __init__(

@@ -35,12 +35,13 @@ SHOWN = 20  # errors of rows that a report holds
 class IngestReport(Record):
     """What one pass over a source did: read = new + known + left_out + refused.
 
-    new         samples that the queue did not have
-    known       samples that it had
-    left_out    samples that its sampling left out
-    refused     samples that it had no room for, or could not write; the cursor stays, so that they are read again
-    unreadable  rows or spans that could not be read; `errors` are the first of them
-    completed   the cursor: samples completed until then have been read; None: nothing has
+    Attributes:
+        new: Samples that the queue did not have.
+        known: Samples that it had.
+        left_out: Samples that its sampling left out.
+        refused: Samples that it had no room for, or could not write; the cursor stays, so that they are read again.
+        unreadable: Rows or spans that could not be read; `errors` are the first of them.
+        completed: The cursor: samples completed until then have been read; None: nothing has.
     """
 
     read: int = 0

@@ -19,12 +19,13 @@ T = TypeVar("T")
 class Mailbox(Generic[T]):
     """Items of one owner, numbered from 1 in the order in which they came.
 
-    lane       whose thread calls `work` as long as there are items; True: call again at once. Never twice at a time
-    more       whether there is work besides the items; None: there never is
-    max_items  items that may wait, and `max_bytes` what they may hold; one item always has room
-
     Items are open from `put` until `settle`. `lock` may be held, and taken again, around all of it: a generator that
     is collected while we hold it runs the host's hooks, and those submit.
+
+    Args:
+        lane: Whose thread calls `work` as long as there are items; True: call again at once. Never twice at a time.
+        more: Whether there is work besides the items; None: there never is.
+        max_items: Items that may wait, and `max_bytes` what they may hold; one item always has room.
     """
 
     def __init__(
@@ -79,7 +80,8 @@ class Mailbox(Generic[T]):
     def put(self, size: int, item: T, *, last: bool = False, told: Callable[[bool], object] | None = None) -> bool:
         """Queue an item; False: closed, or full. It is served only after a `wake`. For the `last` there is room.
 
-        told  called with the same, with the lock held
+        Args:
+            told: Called with the same, with the lock held.
         """
         # one function, since hosts pay for each: by the time they hand over, no cache of the CPU holds any of this
         with self.lock:

@@ -41,9 +41,12 @@ class WorkSource(Protocol):
 class SharedThread:
     """Serves mailboxes on one thread, each in its turn.
 
-    every     seconds between looks for new work
-    seldom    the same while the host computes: each look then takes Python's lock and the CPU's caches from it
-    hindered  whether the last look came late: the host computes, and what is done here is taken from it
+    Args:
+        every: Seconds between looks for new work.
+        seldom: The same while the host computes: each look then takes Python's lock and the CPU's caches from it.
+
+    Attributes:
+        hindered: Whether the last look came late: the host computes, and what is done here is taken from it.
     """
 
     def __init__(self, name: str, every: float, seldom: float | None = None) -> None:

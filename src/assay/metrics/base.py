@@ -291,7 +291,8 @@ class NoScore(TypeError):
 def as_score(metric: Metric, returned: object, labels: Sequence[str] = ()) -> Score:
     """The score that `returned` means: see `assay.metric`. Raises NoScore.
 
-    labels  those of the question that a returned Verdict answers, the affirmative one first
+    Args:
+        labels: Those of the question that a returned Verdict answers, the affirmative one first.
     """
     if isinstance(returned, Score):
         return returned

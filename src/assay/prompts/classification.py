@@ -32,12 +32,13 @@ For each item give its number as "item", a "reason" of one short sentence and th
 class Classification(ItemVerdicts):
     """What label fits each of `items`, judged by `material`?
 
-    what      what is asked, in a word or two; a script's rule is told it: classification(what, item, texts)
-    question  what is asked of each item, in full, naming the texts by their titles
-    choices   pairs of label and meaning, the affirmative label first; labels in lower case with underscores
-    given     the items
-
     Judgement: one verdict per item, in order.
+
+    Attributes:
+        what: What is asked, in a word or two; a script's rule is told it: classification(what, item, texts).
+        question: What is asked of each item, in full, naming the texts by their titles.
+        choices: Pairs of label and meaning, the affirmative label first; labels in lower case with underscores.
+        given: The items.
     """
 
     name: ClassVar[str] = "classification"

@@ -32,9 +32,10 @@ AS_SHOWN = "as_shown"
 class PassageLabel:
     """What a reply says of one passage: a label, and the words that decide.
 
-    spans     where the quote is in the passage; () where it is not there, or where there is none
-    pictured  whether the passage has a picture, on which the quote may be
-    as_shown  whether the quote is in a text that the judge was shown with changes
+    Attributes:
+        spans: Where the quote is in the passage; () where it is not there, or where there is none.
+        pictured: Whether the passage has a picture, on which the quote may be.
+        as_shown: Whether the quote is in a text that the judge was shown with changes.
     """
 
     passage: int

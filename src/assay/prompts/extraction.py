@@ -26,10 +26,11 @@ none. Use the language of the texts."""
 class Extraction(JudgePrompt[tuple[str, ...]]):
     """Which `what` do these texts hold?
 
-    what      what the items are, in a word or two; a script's rule is told it: extraction(what, texts)
-    task      what to list, in full, naming the texts by their titles
-    material  pairs of title and text
-    vote      numbers independent answers
+    Attributes:
+        what: What the items are, in a word or two; a script's rule is told it: extraction(what, texts).
+        task: What to list, in full, naming the texts by their titles.
+        material: Pairs of title and text.
+        vote: Numbers independent answers.
     """
 
     name: ClassVar[str] = "extraction"

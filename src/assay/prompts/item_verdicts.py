@@ -16,7 +16,8 @@ Verdicts = tuple[Verdict, ...]
 class ItemVerdicts(JudgePrompt[Verdicts]):
     """Judge prompt that asks one verdict for each item: a claim, a passage, a sentence, a question.
 
-    item_field  name of the field that has the items, a tuple
+    Attributes:
+        item_field: Name of the field that has the items, a tuple.
     """
 
     judgement: ClassVar[Any] = Verdicts

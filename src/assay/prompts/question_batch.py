@@ -145,9 +145,10 @@ class QuestionBatch(JudgePrompt[tuple[Rows, ...]]):
 class _Layout:
     """Which member's what stands where: numbers of what is shown, from 1, to numbers of the members' own, from 0.
 
-    passages  of each passage shown, by member, its number there; members with the same passages share them
-    claims    of each claim shown its member and its number there
-    own       of each member, by the number of a passage shown, its number there
+    Attributes:
+        passages: Of each passage shown, by member, its number there; members with the same passages share them.
+        claims: Of each claim shown its member and its number there.
+        own: Of each member, by the number of a passage shown, its number there.
     """
 
     members: tuple[Member, ...]

@@ -31,10 +31,11 @@ _LONGEST_NAME = 1024
 class Image:
     """An image that a judge may be shown.
 
-    digest  SHA-256 of its bytes, or of the URL where it is one: what stands in content addresses
-    kind    "image/png", ...; empty where only the URL is known
-    data    the bytes; empty where only the URL is known
-    url     where it is, if that is all that is known
+    Attributes:
+        digest: SHA-256 of its bytes, or of the URL where it is one: what stands in content addresses.
+        kind: "image/png", ...; empty where only the URL is known.
+        data: The bytes; empty where only the URL is known.
+        url: Where it is, if that is all that is known.
     """
 
     digest: str
@@ -99,7 +100,8 @@ def is_base64(text: str) -> bool:
 def base64_uri(kind: str, text: str) -> str:
     """An image in base64 as a data URI. What it really holds is seen when it is loaded.
 
-    kind  the media type that came with it; "image/png" stands for one that is none of an image
+    Args:
+        kind: The media type that came with it; "image/png" stands for one that is none of an image.
     """
     text = _in_one_line(text).rstrip("=")
     kind = kind if kind.lower().startswith("image/") and kind.isascii() and "," not in kind else "image/png"
@@ -119,7 +121,8 @@ def _from_base64(text: str) -> str | None:
 def image_of(value: object, kind: str = "") -> str:
     """An image given as bytes, path, URL, data URI or base64, as what a record holds. Raises InputError.
 
-    kind  the media type that came with base64; the first bytes decide where it is decoded
+    Args:
+        kind: The media type that came with base64; the first bytes decide where it is decoded.
     """
     if isinstance(value, (bytes, bytearray, memoryview)):
         return data_uri(bytes(value))
@@ -141,7 +144,8 @@ def within(source: str, folder: Path) -> str:
 def load(source: str, *, urls: bool = False) -> Image:
     """The image that a record names, read where it is a file. Blocks. Raises InputError, which says what is wrong.
 
-    urls  whether an address may be handed on to a model; it is never fetched here
+    Args:
+        urls: Whether an address may be handed on to a model; it is never fetched here.
     """
     if is_url(source):
         if not urls:

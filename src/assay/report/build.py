@@ -28,12 +28,13 @@ MOVED = 12
 class ReportOptions:
     """What a report is asked for.
 
-    metrics    names; None: all of the run
-    slices     columns of the data by which the means are shown as well
-    cluster    a column: rows with one value in it hang together
-    any_judge  compare runs of different judges, too
-    moved      rows of each metric that are named as moved
-    judge      the run's judge, looked for where a cause is not read: what the store has of it is looked up
+    Attributes:
+        metrics: Names; None: all of the run.
+        slices: Columns of the data by which the means are shown as well.
+        cluster: A column: rows with one value in it hang together.
+        any_judge: Compare runs of different judges, too.
+        moved: Rows of each metric that are named as moved.
+        judge: The run's judge, looked for where a cause is not read: what the store has of it is looked up.
     """
 
     metrics: Sequence[str] | None = None

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 class Figures:
     """One metric over some rows.
 
-    summary   mean, coverage, bounds, causes
-    values    the measured values, in the order of the rows
-    rows      for each value the number of its row
+    Attributes:
+        summary: Mean, coverage, bounds, causes.
+        values: The measured values, in the order of the rows.
+        rows: For each value the number of its row.
     """
 
     summary: Summary
@@ -51,8 +52,9 @@ class Figures:
 class ReportFigures:
     """What one pass over the rows of a run finds; `metrics` limits it to those.
 
-    of       the figures of each metric
-    slices   column -> its value in a row -> metric -> figures
+    Attributes:
+        of: The figures of each metric.
+        slices: Column -> its value in a row -> metric -> figures.
     """
 
     metrics: Sequence[str]

@@ -30,9 +30,10 @@ _SAME = 1e-9
 class Case:
     """One test case: a sample and metric, or a rule of a gate.
 
-    outcome  "passed", "failure", "error" or "skipped"
-    message  one line, shown beside the name
-    text     the whole text; default: the message
+    Attributes:
+        outcome: "passed", "failure", "error" or "skipped".
+        message: One line, shown beside the name.
+        text: The whole text; default: the message.
     """
 
     name: str

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class Report:
     """A run, with a baseline or without one.
 
-    pairs    row of the run -> row of the baseline, where both are the same
-    causes   what `assay.analysis.diagnosis` found; None where nothing was read
+    Attributes:
+        pairs: Row of the run -> row of the baseline, where both are the same.
+        causes: What `assay.analysis.diagnosis` found; None where nothing was read.
     """
 
     result: Result

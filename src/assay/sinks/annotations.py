@@ -66,9 +66,10 @@ def annotations_of(
 ) -> list[Annotation]:
     """One annotation per score, in the order of the scores.
 
-    target  what is annotated, as the store calls it (a span id, a run id); None: the sample's key
-    mask    applied to every text, whole, before it is put into words, shortened or sent
-    texts   False: no text of the sample leaves; claims and quotes are hashes, the explanation holds only numbers
+    Args:
+        target: What is annotated, as the store calls it (a span id, a run id); None: the sample's key.
+        mask: Applied to every text, whole, before it is put into words, shortened or sent.
+        texts: False: no text of the sample leaves; claims and quotes are hashes, the explanation holds only numbers.
     """
     where = target if target is not None else scored.sample.key()
     mask = hider(mask, texts)

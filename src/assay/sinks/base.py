@@ -16,10 +16,11 @@ Mask = Callable[[str], str]
 class Receipt(Record):
     """What became of one write.
 
-    sent       scores handed over, with those that have no value
-    confirmed  of those, the ones known to have arrived: read back from the store, acknowledged by a receiver, or in a
-               file of this machine; the others are sent, unconfirmed
-    skipped    scores that have no place in this store, for example because the sample carries none of its ids
+    Attributes:
+        sent: Scores handed over, with those that have no value.
+        confirmed: Of those, the ones known to have arrived: read back from the store, acknowledged by a receiver, or in
+            a file of this machine; the others are sent, unconfirmed.
+        skipped: Scores that have no place in this store, for example because the sample carries none of its ids.
     """
 
     sent: int = 0

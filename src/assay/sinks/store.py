@@ -18,13 +18,14 @@ from assay.store.store import Store
 class StoreSink:
     """Keeps scored samples in the store at `path`, as rows of the run `run`.
 
-    run    the run's id; made if the store does not have it
-    mask   applied to every text of the sample and its evidence, metadata included
-    texts  False keeps SHA-256 hashes in place of them
-
     A sample is one row, found again by its key: written twice it is one row with the scores of the last time, and
     further metrics are added to it. Several processes may write to one store. `close` may be followed by
     further writes.
+
+    Args:
+        run: The run's id; made if the store does not have it.
+        mask: Applied to every text of the sample and its evidence, metadata included.
+        texts: False keeps SHA-256 hashes in place of them.
     """
 
     def __init__(self, path: str | Path, run: str = "live", *, mask: Mask | None = None, texts: bool = True) -> None:

@@ -31,16 +31,17 @@ _AFTER = 3600.0  # seconds: a Retry-After beyond this counts as none
 class WebhookSink(RemoteSink):
     """Posts the scores of a sample to `url`, in one request.
 
-    headers  sent along, for example `{"Authorization": "Bearer …"}`
-    secret   signs the body: the header `X-Assay-Signature-256` is `sha256=` and the hex HMAC-SHA256 of its bytes
-    timeout  seconds that one request may take
-    options  those of every remote sink: verify, attempts, patience, dry_run, mask, texts
-
     The body is `{"id", "sample", "ids", "annotations"}`: an id of this very content, the sample's key, the ids of its
     origin, and `Annotation.to_dict()` of each score. The header `Idempotency-Key` repeats the id, so that a receiver
     that knows it already may answer without doing anything; each annotation has its own id besides. An answer of
     200 to 299 says that the receiver has them. 408, 425, 429 and 500 to 599 are tried again; other answers refuse.
     Redirects are followed to the same host only, and keep the method. Proxies are those of the environment.
+
+    Args:
+        headers: Sent along, for example `{"Authorization": "Bearer …"}`.
+        secret: Signs the body: the header `X-Assay-Signature-256` is `sha256=` and the hex HMAC-SHA256 of its bytes.
+        timeout: Seconds that one request may take.
+        options: Those of every remote sink: verify, attempts, patience, dry_run, mask, texts.
     """
 
     def __init__(

@@ -23,8 +23,9 @@ LISTED = 100  # rows whose scores did not arrive that are named; the rest are co
 class Deliveries(Record):
     """What became of the scores that one sink was given.
 
-    sent, confirmed, skipped  see `Receipt`
-    undelivered               scores that did not arrive; `listed` says which and why, for the first 100 rows
+    Attributes:
+        sent, confirmed, skipped: See `Receipt`.
+        undelivered: Scores that did not arrive; `listed` says which and why, for the first 100 rows.
     """
 
     sent: int = 0

@@ -55,13 +55,14 @@ class Figure:
 class Agreement:
     """A judge against people on yes-or-no labels. None stands for what these labels cannot say.
 
-    n, clusters   labels, and groups of them that hang together
-    positives     labels that say yes
-    prevalence    the share of yes, weighted
-    majority      the accuracy of always saying what people say most often; its balanced accuracy is 0.5, its kappa 0
-    gain          accuracy - majority
-    ece           expected calibration error; `ece_by_chance` is what a judge without any would show on so many labels
-    thin          why these figures show little; None where there are enough labels
+    Attributes:
+        n, clusters: Labels, and groups of them that hang together.
+        positives: Labels that say yes.
+        prevalence: The share of yes, weighted.
+        majority: The accuracy of always saying what people say most often; its balanced accuracy is 0.5, its kappa 0.
+        gain: Accuracy - majority.
+        ece: Expected calibration error; `ece_by_chance` is what a judge without any would show on so many labels.
+        thin: Why these figures show little; None where there are enough labels.
     """
 
     n: int
@@ -114,11 +115,12 @@ def agreement(
 ) -> Agreement | None:
     """What people say (`truth`) against what a judge says (`said`, and its `probability` of yes); None without labels.
 
-    weights   one over the probability with which each label was asked for, up to a factor; None: all alike
-    clusters  for each label what it hangs together with: the row that a claim is of, a document
-
     AUROC and calibration error are over the labels that have a probability. Raises InputError for lists of unequal
     lengths, weights that are not positive, probabilities outside [0, 1] and a confidence outside (0, 1).
+
+    Args:
+        weights: One over the probability with which each label was asked for, up to a factor; None: all alike.
+        clusters: For each label what it hangs together with: the row that a claim is of, a document.
     """
     labels = _checked(truth, said, probability, weights, clusters, confidence)
     n = labels.truth.size

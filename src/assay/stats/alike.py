@@ -29,10 +29,11 @@ SIDES = 3
 class Alike:
     """What was found of one kind of verdict. All shares are in [0, 1], differences in [-1, 1].
 
-    own     how often two usual readings disagree
-    other   how often the other way disagrees with a usual reading
-    excess  other - own, with its interval of confidence 1 - 2 alpha
-    shift   affirmed in the other way less affirmed as usual, with its interval
+    Attributes:
+        own: How often two usual readings disagree.
+        other: How often the other way disagrees with a usual reading.
+        excess: Other - own, with its interval of confidence 1 - 2 alpha.
+        shift: Affirmed in the other way less affirmed as usual, with its interval.
     """
 
     verdict: Likeness
@@ -57,11 +58,12 @@ def alike(
 ) -> Alike | None:
     """Whether `other` agrees with `first` and `again`, labels of the same verdicts; None where there are none.
 
-    rows    the row that each verdict belongs to
-    margin  above 0, on the scale of shares
-    alpha   chance of "agrees" where the difference is the margin; of a wrong "differs" among `looks` such sets
-
     Raises InputError for sequences of other lengths, a margin that is not above 0 and an alpha outside of (0, 0.5).
+
+    Args:
+        rows: The row that each verdict belongs to.
+        margin: Above 0, on the scale of shares.
+        alpha: Chance of "agrees" where the difference is the margin; of a wrong "differs" among `looks` such sets.
     """
     own = [float(a != b) for a, b in zip(first, again, strict=True)]
     off = [((c != a) + (c != b)) / 2 for a, b, c in zip(first, again, other, strict=True)]

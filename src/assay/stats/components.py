@@ -11,9 +11,10 @@ from dataclasses import dataclass
 class Components:
     """Variances of a one-way layout, by its sums of squares (Searle, Casella and McCulloch, Variance Components, 1992).
 
-    between  of the groups' true means; 0 where they differ by no more than what is within explains
-    within   of scores of one group
-    size     of a group that a score is in, on average
+    Attributes:
+        between: Of the groups' true means; 0 where they differ by no more than what is within explains.
+        within: Of scores of one group.
+        size: Of a group that a score is in, on average.
     """
 
     between: float

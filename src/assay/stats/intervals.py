@@ -36,9 +36,10 @@ PRIOR = 0.02
 class Estimate:
     """A mean and where the true one lies, with the given confidence.
 
-    n         scores
-    clusters  groups of scores that hang together; as many as scores where nothing was said
-    error     the standard error of the mean, on the scale of the scores; None for a single score
+    Attributes:
+        n: Scores.
+        clusters: Groups of scores that hang together; as many as scores where nothing was said.
+        error: The standard error of the mean, on the scale of the scores; None for a single score.
     """
 
     mean: float
@@ -63,11 +64,12 @@ def estimate(
 ) -> Estimate | None:
     """The mean of scores in [low, high] with its interval; None where there are none.
 
-    clusters  for each score what it hangs together with: a document, a conversation. None: all are independent.
-
     One score, or one cluster, says nothing of how much scores differ: the interval is the range then. A range without
     an end gives Student's interval, which is honest for many rows only. Raises InputError for values outside the range,
     clusters of another number, and a confidence outside (0, 1).
+
+    Args:
+        clusters: For each score what it hangs together with: a document, a conversation. None: all are independent.
     """
     from assay.stats.arrays import checked, grouped
 

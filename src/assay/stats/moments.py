@@ -14,9 +14,10 @@ ROUNDING = 1e-12
 class Moments:
     """Numbers of scores: how many, their mean, how far they lie from it.
 
-    squares   the sum of squared deviations from the mean (Welford, Technometrics 4, 1962)
-    graded    whether some score lies between the ends of the range; False where that has none
-    clusters  by cluster how many scores and their sum; None where nothing was said of clusters
+    Attributes:
+        squares: The sum of squared deviations from the mean (Welford, Technometrics 4, 1962).
+        graded: Whether some score lies between the ends of the range; False where that has none.
+        clusters: By cluster how many scores and their sum; None where nothing was said of clusters.
     """
 
     n: int = 0

@@ -33,17 +33,18 @@ Anew = Literal["readings", "answers"]
 class Noise:
     """Of one metric, on the scale of its scores.
 
-    rows        with a value in every reading; `left_out` have none in some
-    readings    of each row
-    items       questions; fewer than rows where several answers were given to some
-    means       of each reading
-    judge       variance of readings of one row; `judge_high`: it is no larger, with 97.5 % confidence
-    generation  variance of answers to one item, without the judge's; None where each item has one answer
-    item        variance between items; with that of answers in it, where each item has one
-    differ      rows whose readings are not all equal
-    binary      whether all scores lie at the ends of the range
-    direction   of the metric
-    freedom     degrees of freedom of `judge`; None: as many as of scores that waver alike on every row
+    Attributes:
+        rows: With a value in every reading; `left_out` have none in some.
+        readings: Of each row.
+        items: Questions; fewer than rows where several answers were given to some.
+        means: Of each reading.
+        judge: Variance of readings of one row; `judge_high`: it is no larger, with 97.5 % confidence.
+        generation: Variance of answers to one item, without the judge's; None where each item has one answer.
+        item: Variance between items; with that of answers in it, where each item has one.
+        differ: Rows whose readings are not all equal.
+        binary: Whether all scores lie at the ends of the range.
+        direction: Of the metric.
+        freedom: Degrees of freedom of `judge`; None: as many as of scores that waver alike on every row.
     """
 
     metric: str

@@ -45,9 +45,10 @@ POWER = 0.9
 class Difference:
     """How much higher the second run is than the first on the same rows.
 
-    estimate    the mean difference with its interval
-    p           see the module; 1.0 where no row differs
-    detectable  the difference that so many rows show with probability `POWER`, about; None where they show none
+    Attributes:
+        estimate: The mean difference with its interval.
+        p: See the module; 1.0 where no row differs.
+        detectable: The difference that so many rows show with probability `POWER`, about; None where they show none.
     """
 
     first: float
@@ -83,10 +84,11 @@ def difference(
 class NonInferior:
     """Whether the second run is at most `margin` worse than the first.
 
-    estimate  how much better the second run is: the mean difference, with the sign that makes higher better. Each of
-              its ends is wrong with probability `alpha` at most, so its confidence is 1 - 2 alpha
-    verdict   "pass" where all of the interval lies above -margin, "fail" where all of it lies below 0 and does not
-              pass, None where neither is shown
+    Attributes:
+        estimate: How much better the second run is: the mean difference, with the sign that makes higher better. Each
+            of its ends is wrong with probability `alpha` at most, so its confidence is 1 - 2 alpha.
+        verdict: "pass" where all of the interval lies above -margin, "fail" where all of it lies below 0 and does not
+            pass, None where neither is shown.
     """
 
     estimate: Estimate

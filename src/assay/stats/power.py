@@ -30,14 +30,15 @@ _EXACT = 1000  # rows that differ, up to which their numbers are summed
 class Assumptions:
     """What scores are like, on the scale from 0 to 1.
 
-    mean         of the first run
-    sd           of the scores of different rows; None: scores are 0 or 1, and it follows from the mean
-    correlation  of the two scores of a row, from -1 to 1, before any judge's noise
-    paired       whether both runs are on the same rows; else each has n of its own
-    noise        the judge's: of scores that are 0 or 1 the share of readings that come out wrong, of graded ones the
-                 standard deviation of readings of one row; independent from run to run
-    design       the design effect of clusters: 1 for independent rows
-    size         of a cluster that a row is in, on average
+    Attributes:
+        mean: Of the first run.
+        sd: Of the scores of different rows; None: scores are 0 or 1, and it follows from the mean.
+        correlation: Of the two scores of a row, from -1 to 1, before any judge's noise.
+        paired: Whether both runs are on the same rows; else each has n of its own.
+        noise: The judge's: of scores that are 0 or 1 the share of readings that come out wrong, of graded ones the
+            standard deviation of readings of one row; independent from run to run.
+        design: The design effect of clusters: 1 for independent rows.
+        size: Of a cluster that a row is in, on average.
     """
 
     mean: float = 0.8

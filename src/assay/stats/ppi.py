@@ -133,14 +133,15 @@ def corrected_mean(
 ) -> CorrectedMean | None:
     """The mean of what people would say of all rows; None with fewer than two labels, or two labelled clusters.
 
-    truth     people's labels, in [low, high]; `judged` is what the judge says of the same rows
-    rest      what the judge says of the rows that nobody labelled
-    weights   of the labels: one over the probability with which each row was chosen, up to a factor
-    clusters  what each labelled row hangs together with, `rest_clusters` the same of the others
-    interval  "bounded" has Student's quantile and Wilson's shape, within the range; "normal" is mean +- z errors
-
     The labelled rows must be a random sample of all (with `weights`: one with those probabilities). Raises InputError
     for lists of unequal lengths, values outside the range or not finite, and weights that are not positive.
+
+    Args:
+        truth: People's labels, in [low, high]; `judged` is what the judge says of the same rows.
+        rest: What the judge says of the rows that nobody labelled.
+        weights: Of the labels: one over the probability with which each row was chosen, up to a factor.
+        clusters: What each labelled row hangs together with, `rest_clusters` the same of the others.
+        interval: "bounded" has Student's quantile and Wilson's shape, within the range; "normal" is mean +- z errors.
     """
     parts = _checked(truth, judged, rest, low, high, weights, clusters, rest_clusters)
     if not 0.0 < confidence < 1.0:

@@ -41,15 +41,16 @@ class Sequential:
             if gate.verdict is not None:
                 break
 
-    margin      how far below `reference` the mean may lie for the gate to pass; 0 or more
-    reference   what the mean is held against: 0 for differences; 0.8 for "faithfulness of 0.8", with low=0, high=1
-    low, high   the range that values cannot leave: -1 and 1 for differences of scores from 0 to 1
-    alpha       how often each of the two verdicts may be wrong
-
     High values are good: give those of metrics where low is good with the other sign. Rows have to come in an order
     that says nothing about their values (shuffled, not sorted by topic). Rows that hang together are added as one
     value, their mean. A verdict stays, whatever comes after it. Raises InputError for a margin or a reference with no
     room left in the range, and an alpha outside of (0, 1).
+
+    Args:
+        margin: How far below `reference` the mean may lie for the gate to pass; 0 or more.
+        reference: What the mean is held against: 0 for differences; 0.8 for "faithfulness of 0.8", with low=0, high=1.
+        low, high: The range that values cannot leave: -1 and 1 for differences of scores from 0 to 1.
+        alpha: How often each of the two verdicts may be wrong.
     """
 
     def __init__(

@@ -26,9 +26,10 @@ from assay.stats.distributions import t_quantile
 class ConfusionCounts:
     """How things of both kinds were told apart, where it is known which they are.
 
-    true, false  how many were looked at; not always whole (of unequal weights as many as say as much)
-    found        the share of the true that was said to be true
-    left         the share of the false that was not
+    Attributes:
+        true, false: How many were looked at; not always whole (of unequal weights as many as say as much).
+        found: The share of the true that was said to be true.
+        left: The share of the false that was not.
     """
 
     true: float

@@ -79,10 +79,11 @@ MIGRATIONS: Mapping[int, str] = {
 class PostgresTables:
     """See `assay.store.tables.Tables`. Raises InputError for a URL that cannot be one, MissingExtra without pg8000.
 
-    url  postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=assay&sslmode=prefer. What is left out is as for other
-         clients: the user of this machine, localhost, 5432, a database of the user's name; the password may stand in
-         PGPASSWORD. `host` among the options is a folder with a socket. `sslmode`: prefer, disable, require (which
-         trusts any certificate) or verify-full
+    Args:
+        url: postgresql://USER:PASSWORD@HOST:PORT/DATABASE?schema=assay&sslmode=prefer. What is left out is as for other
+            clients: the user of this machine, localhost, 5432, a database of the user's name; the password may stand in
+            PGPASSWORD. `host` among the options is a folder with a socket. `sslmode`: prefer, disable, require (which
+            trusts any certificate) or verify-full.
     """
 
     def __init__(self, url: str) -> None:

@@ -46,17 +46,18 @@ def prune(
 ) -> PruneResult:
     """Delete the oldest rows, runs of which no row is left, and judgements that no run that is left has used.
 
-    older_than  seconds: what was written before that goes. A run whose rows go on coming keeps the later ones.
-                Of a run that was scored at one time, the rows that go are lost: a gate on it is inconclusive
-    max_bytes   bytes that the store may take: as much of the oldest goes, by the hour. What runs in `keep` need stays,
-                and so may more than that
-    keep        names of runs of which nothing is deleted; "last" is the one started last
-    dry_run     only count
-
     Both may be given: what either asks for goes. Judgements that were used before assay noted that, or by no run, as in
     live scoring, count as unused: what is asked again was older. A file is rewritten, for which the disk must hold it
     twice. Raises InputError without `older_than` and `max_bytes`, for numbers that are not above 0, and a run to keep
     that is not there; StoreError.
+
+    Args:
+        older_than: Seconds: what was written before that goes. A run whose rows go on coming keeps the later ones. Of a
+            run that was scored at one time, the rows that go are lost: a gate on it is inconclusive.
+        max_bytes: Bytes that the store may take: as much of the oldest goes, by the hour. What runs in `keep` need
+            stays, and so may more than that.
+        keep: Names of runs of which nothing is deleted; "last" is the one started last.
+        dry_run: Only count.
     """
     if older_than is None and max_bytes is None:
         raise InputError("prune: say what: older_than= or max_bytes=")

@@ -53,8 +53,9 @@ _ROWS_OF_RUN = "(SELECT COUNT(*) FROM rows WHERE rows.run = runs.id)"
 class RowCounts(NamedTuple):
     """The number of rows of a run.
 
-    stored  rows in the table, also those that cannot be read
-    saved   rows that were written; None for runs of an earlier assay, which did not count
+    Attributes:
+        stored: Rows in the table, also those that cannot be read.
+        saved: Rows that were written; None for runs of an earlier assay, which did not count.
     """
 
     stored: int

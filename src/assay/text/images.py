@@ -43,7 +43,8 @@ def blanked(text: str) -> str:
 def around(text: str, most: int | None = None) -> tuple[tuple[str, str], ...]:
     """For each image of a text, the nearest piece of text before it and after it; other images are passed over.
 
-    most  characters of each, those next to the image; None or 0: all
+    Args:
+        most: Characters of each, those next to the image; None or 0: all.
     """
     spans = [image.span for image in images_in(text)]
     ends = [0, *(span.end for span in spans)]

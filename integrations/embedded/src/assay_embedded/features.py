@@ -65,7 +65,8 @@ GoesOn = Callable[[str, str], bool]
 class TextFeatures:
     """One claim against one passage. `values` are in the order of FEATURES; `sentence` is (0, 0) when none fits.
 
-    missing  offsets in the claim of runs of words and numbers that are nowhere in the passage
+    Attributes:
+        missing: Offsets in the claim of runs of words and numbers that are nowhere in the passage.
     """
 
     values: tuple[float, ...]

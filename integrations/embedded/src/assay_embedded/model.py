@@ -16,7 +16,8 @@ T = TypeVar("T")
 class OpenModels(Generic[T]):
     """What was opened, by directory. Safe to use from several threads and after a fork.
 
-    opens  reads a directory; what it raises is raised to whoever asked, and the next who asks tries again
+    Args:
+        opens: Reads a directory; what it raises is raised to whoever asked, and the next who asks tries again.
     """
 
     def __init__(self, opens: Callable[[Path], T]) -> None:

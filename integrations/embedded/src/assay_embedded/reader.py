@@ -22,11 +22,12 @@ _Pair = tuple[str, str]
 class Reader:
     """A model that reads (claim, passage), and how its logits are read.
 
-    tokens       a text into tokens
-    one          the logits of one window
-    calibration  logits into probabilities
-    regression   over the words that both share, where they have a say: they are told apart by English rules
-    goes_on      of passages where sentences break otherwise than in English
+    Attributes:
+        tokens: A text into tokens.
+        one: The logits of one window.
+        calibration: Logits into probabilities.
+        regression: Over the words that both share, where they have a say: they are told apart by English rules.
+        goes_on: Of passages where sentences break otherwise than in English.
     """
 
     tokens: Callable[[str], Sequence[int]]

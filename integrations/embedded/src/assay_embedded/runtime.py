@@ -52,9 +52,10 @@ class _Loaded:
 class Models:
     """The shipped models. Safe to use from several threads; holds no state between calls.
 
-    fingerprint  a hash over the manifest of the files and the version of this package: equal fingerprints mean equal
-                 readings, but for rounding
-    card         what was measured, limits and languages; the content of card.json
+    Attributes:
+        fingerprint: A hash over the manifest of the files and the version of this package: equal fingerprints mean
+            equal readings, but for rounding.
+        card: What was measured, limits and languages; the content of card.json.
     """
 
     def __init__(self, loaded: _Loaded, threads: int) -> None:

@@ -18,12 +18,13 @@ NOWHERE = (0, 0)
 class SupportReading:
     """What a passage says of a claim.
 
-    probability      that the passage supports the claim, in [0, 1]; 0.5 is the threshold measured on the card
-    contradiction    that it says otherwise, in [0, 1 - probability]; what is left is that it does not say
-    sentence         offsets in the passage of the sentence that covers the claim best; of a supported claim that shares
-                     no word with any, the first that was read; else (0, 0)
-    unsupported      offsets in the claim of runs of words and numbers that are nowhere in the passage
-    overlap          share of the claim's different content words that the passage has, in [0, 1]
+    Attributes:
+        probability: That the passage supports the claim, in [0, 1]; 0.5 is the threshold measured on the card.
+        contradiction: That it says otherwise, in [0, 1 - probability]; what is left is that it does not say.
+        sentence: Offsets in the passage of the sentence that covers the claim best; of a supported claim that shares no
+            word with any, the first that was read; else (0, 0).
+        unsupported: Offsets in the claim of runs of words and numbers that are nowhere in the passage.
+        overlap: Share of the claim's different content words that the passage has, in [0, 1].
     """
 
     probability: float

@@ -15,7 +15,17 @@ from assay_langchain.usage_errors import object_not_class
 
 @contextlib.contextmanager
 def capture(handler: AssayCallbackHandler) -> Iterator[AssayCallbackHandler]:
-    """Attach `handler` to all that runs inside the `with` block: in this thread, and in tasks started from it."""
+    """Attach a handler to all that runs inside the `with` block: in this thread, and in tasks started from it.
+
+    Args:
+        handler: The handler.
+
+    Yields:
+        The same handler.
+
+    Raises:
+        InputError: It is no `AssayCallbackHandler`.
+    """
     object_not_class(handler, "capture", AssayCallbackHandler)
     token = BLOCK.set(handler)
     try:
@@ -25,11 +35,19 @@ def capture(handler: AssayCallbackHandler) -> Iterator[AssayCallbackHandler]:
 
 
 def install(handler: AssayCallbackHandler | None = None) -> AssayCallbackHandler | None:
-    """Attach `handler` to everything LangChain runs in this process, in all threads.
+    """Attach a handler to everything LangChain runs in this process, in all threads.
 
-    Without one, a handler with its defaults and what the environment says (see `assay.live.environment`); `uninstall`
-    returns it, to be closed. It takes the place of one that was installed before, which is returned. Raises InputError
-    for what is no handler.
+    It takes the place of one that was installed before.
+
+    Args:
+        handler: The handler. None: one with its defaults and what the environment says (see `assay.live.environment`);
+            `uninstall` returns it, to be closed.
+
+    Returns:
+        The handler that was installed before; None where there was none.
+
+    Raises:
+        InputError: It is no `AssayCallbackHandler`.
     """
     if handler is None:
         handler = AssayCallbackHandler()
@@ -39,7 +57,11 @@ def install(handler: AssayCallbackHandler | None = None) -> AssayCallbackHandler
 
 
 def uninstall() -> AssayCallbackHandler | None:
-    """Undo `install`, and return the handler that was installed. It stays open; close it yourself."""
+    """Undo `install`. The handler stays open: close it yourself.
+
+    Returns:
+        The handler that was installed; None where there was none.
+    """
     before, INSTALLED.handler = INSTALLED.handler, None
     return cast("AssayCallbackHandler | None", before)
 

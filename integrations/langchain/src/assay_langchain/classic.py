@@ -25,6 +25,10 @@ class _OneMetric:
 
     A skipped case has `score` None and its cause as `value`: so has a value that is no text, where the metric needs
     one (bad_row), and NaN (missing_input). As in LangChain, a needed `input` or `reference` of None raises ValueError.
+
+    Args:
+        metric: A metric, or its name.
+        judge: A judge, its name, or None for the embedded one.
     """
 
     def __init__(self, metric: Metric | str, judge: JudgeSpec = None) -> None:
@@ -60,10 +64,25 @@ class _OneMetric:
 
 
 class AssayStringEvaluator(_OneMetric, StringEvaluator):  # type: ignore[misc, unused-ignore]
-    """One metric as a string evaluator: `evaluate_strings(prediction=, input=, reference=, contexts=[...])`."""
+    """One metric as a string evaluator: `evaluate_strings(prediction=, input=, reference=, contexts=[...])`.
+
+    Args:
+        metric: A metric, or its name.
+        judge: A judge, its name, or None for the embedded one.
+    """
 
     def row_of(self, prediction: Any, reference: Any, question: Any, contexts: Any) -> HostRow:
-        """The row in the arguments of `evaluate_strings`."""
+        """Read the arguments of `evaluate_strings` as a row.
+
+        Args:
+            prediction: The answer.
+            reference: The reference answer, or None.
+            question: The question (`input`), or None.
+            contexts: Texts, documents or one text; None where there are none.
+
+        Returns:
+            The row, with the values that are no text named in it.
+        """
         return row_of_arguments(prediction, reference, question, contexts)
 
     def _evaluate_strings(
@@ -78,7 +97,12 @@ class AssayStringEvaluator(_OneMetric, StringEvaluator):  # type: ignore[misc, u
 
 
 class AssayPairwiseStringEvaluator(_OneMetric, PairwiseStringEvaluator):  # type: ignore[misc, unused-ignore]
-    """A metric that compares two answers: `evaluate_string_pairs(prediction=, prediction_b=, input=, reference=)`."""
+    """A metric that compares two answers: `evaluate_string_pairs(prediction=, prediction_b=, input=, reference=)`.
+
+    Args:
+        metric: A metric, or its name.
+        judge: A judge, its name, or None for the embedded one.
+    """
 
     def _evaluate_string_pairs(
         self, *, prediction: Any, prediction_b: Any, reference: Any = None, input: Any = None, **kwargs: Any
@@ -94,7 +118,10 @@ class AssayPairwiseStringEvaluator(_OneMetric, PairwiseStringEvaluator):  # type
 class AssayTrajectoryEvaluator(_OneMetric, AgentTrajectoryEvaluator):  # type: ignore[misc, unused-ignore]
     """A metric on the way of an agent: `evaluate_agent_trajectory(prediction=, input=, agent_trajectory=, reference=)`.
 
-    agent_tools  the tools that the agent had: LangChain's, or their names
+    Args:
+        metric: A metric, or its name.
+        judge: A judge, its name, or None for the embedded one.
+        agent_tools: The tools that the agent had: LangChain's, or their names.
     """
 
     def __init__(self, metric: Metric | str, judge: JudgeSpec = None, *, agent_tools: Sequence[Any] = ()) -> None:

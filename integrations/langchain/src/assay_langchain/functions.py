@@ -73,13 +73,22 @@ def details_of(score: Score) -> dict[str, Any]:
 
 
 def as_evaluator(metric: Metric | str, judge: JudgeSpec = None) -> Callable[..., dict[str, Any]]:
-    """`metric` as a function of inputs, outputs, reference_outputs (and contexts) that returns a dict: key, score,
-    comment, metadata.
+    """Make a plain function of a metric, in the shape that LangSmith and openevals share.
 
     `langsmith.evaluate(evaluators=[...])` takes it, and so does whoever calls openevals' evaluators; there the passages
-    may come as `contexts` or `context`. Otherwise they are looked for in outputs, inputs and reference outputs. An
+    may come as `contexts` or `context`. Otherwise they are looked for in outputs, inputs and reference outputs. A
     skipped case has `score` None, the reason as `comment` and its cause in `metadata["error"]["cause"]`. A value
     that is no text where the metric needs one is such a case (bad_row); nothing is raised for it.
+
+    Args:
+        metric: A metric, or its name.
+        judge: A judge, its name, or None for the embedded one.
+
+    Returns:
+        A function of inputs, outputs, reference_outputs and contexts. It returns a dict: key, score, comment, metadata.
+
+    Raises:
+        InputError: A metric that does not exist, or several.
     """
     one, scorer = one_metric(metric, judge)
 

@@ -38,13 +38,14 @@ class GuardRunnable(Runnable[Any, Any]):
         guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
         chain | GuardRunnable(guard)
 
-    guard       what decides
-    column_map  which key of the dict is the question, contexts or answer, where it has no common name or several do:
-                `{"contexts": "documents"}`
-
     Contexts are documents, texts, dicts, or one text. Returns the answer as it stands in the dict, or the fallback;
     raises GuardBlocked where the guard has none. A dict without one of the three keys raises InputError; None and
     empty values are no error, the guard's `on_skipped` says what becomes of them.
+
+    Args:
+        guard: What decides.
+        column_map: Which key of the dict is the question, contexts or answer, where it has no common name or several
+            do: `{"contexts": "documents"}`.
     """
 
     def __init__(self, guard: Guard, *, column_map: Mapping[str, str] | None = None) -> None:
@@ -145,16 +146,27 @@ class GuardedChain(Runnable[Any, Any]):
 
 
 def guard_chain(chain: Runnable[Any, Any], guard: Guard, *, rules: CaptureRules | None = None) -> GuardedChain:
-    """`chain` behind `guard`: the same runnable, whose answer goes out only when the guard allows it.
+    """Put a guard around a chain: the same runnable, whose answer goes out only when the guard allows it.
 
         guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
         safe = guard_chain(rag_chain, guard)
         safe.invoke("Why do cats purr?")
 
-    Question, contexts and answer are captured as `AssayCallbackHandler` captures them, by the same `rules`. An answer
-    that is blocked gives way to the fallback in the same shape: a text to a text, a message to a message, in a dict or
-    a state the value that was the answer; whatever else it holds stays. Without a fallback GuardBlocked is raised. What
-    the chain itself raises comes through unchanged, and nothing is checked then.
+    Question, contexts and answer are captured as `AssayCallbackHandler` captures them. An answer that is blocked gives
+    way to the fallback in the same shape: a text to a text, a message to a message, in a dict or a state the value
+    that was the answer; whatever else it holds stays. Without a fallback GuardBlocked is raised. What the chain itself
+    raises comes through unchanged, and nothing is checked then.
+
+    Args:
+        chain: A chain, agent or graph.
+        guard: What decides, made by `assay.guard`.
+        rules: Where question, answer and contexts are, if they are not found by themselves.
+
+    Returns:
+        A runnable with the input of the chain. Streamed, its answer comes in one piece, after the check.
+
+    Raises:
+        InputError: `guard` is no Guard.
     """
     if not isinstance(guard, Guard):
         raise InputError(f"guard: expected a Guard, made by assay.guard(...), got {describe(guard)}")
@@ -164,8 +176,9 @@ def guard_chain(chain: Runnable[Any, Any], guard: Guard, *, rules: CaptureRules 
 def in_place_of(output: Any, replacement: Any, answer_key: str | None = None, answer: str | None = None) -> Any:
     """A text put where the answer stands in a chain's output. A replacement that is no text is taken as it is.
 
-    answer_key  where that is, by the rules
-    answer      the answer, as far as it is known: it tells its place where no name does
+    Args:
+        answer_key: Where that is, by the rules.
+        answer: The answer, as far as it is known: it tells its place where no name does.
     """
     if not isinstance(replacement, str) or isinstance(output, str):
         return replacement

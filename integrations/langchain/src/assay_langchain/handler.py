@@ -44,16 +44,6 @@ class AssayCallbackHandler(BaseHandler[HandlerHealth], BaseCallbackHandler, meta
         handler = AssayCallbackHandler(metrics=["faithfulness"], sinks=[JsonlSink("scores.jsonl")])
         chain.invoke("Why do cats purr?", config={"callbacks": [handler]})
 
-    metrics, judge, options  see `assay.live.LiveScorer`: sinks, on_score, sampling, budget, deadline …
-    scorer      an intake of your own in place of those: a LiveScorer that several handlers share, or a queue.
-                `close` flushes it and leaves it open
-    rules       where question, answer and contexts are, if they are not found by themselves: see `CaptureRules`
-    include     called on the application's own thread with the root run of each finished trace; False leaves it out
-    max_traces  traces open at the same time; the oldest is given up for a new one
-    ttl         seconds after which a trace that never ended is given up
-    enabled     False: nothing is heard, kept or started. None: as ASSAY_ENABLED in the environment says, or else True
-    remember    newest captured samples that `samples()` and `last` still know, scored or not
-
     With `metrics=()` nothing is scored and no judge is needed: `samples()` shows what is captured. As a context manager
     (`with`, `async with`) it also listens to all that runs in the block, and is closed at its end.
 
@@ -61,6 +51,17 @@ class AssayCallbackHandler(BaseHandler[HandlerHealth], BaseCallbackHandler, meta
     parent this handler has not seen. Streams that the reader left are marked abandoned and, like cancelled and failed
     ones, not scored unless `score_partial`. Earlier turns of a conversation (by `thread_id` or `session_id` in the
     metadata) are the sample's history, with the contexts they had.
+
+    Args:
+        metrics, judge, options: See `assay.live.LiveScorer`: sinks, on_score, sampling, budget, deadline …
+        scorer: An intake of your own in place of those: a LiveScorer that several handlers share, or a queue. `close`
+            flushes it and leaves it open.
+        rules: Where question, answer and contexts are, if they are not found by themselves: see `CaptureRules`.
+        include: Called on the application's own thread with the root run of each finished trace; False leaves it out.
+        max_traces: Traces open at the same time; the oldest is given up for a new one.
+        ttl: Seconds after which a trace that never ended is given up.
+        enabled: False: nothing is heard, kept or started. None: as ASSAY_ENABLED in the environment says, or else True.
+        remember: Newest captured samples that `samples()` and `last` still know, scored or not.
     """
 
     raise_error = False
@@ -94,7 +95,11 @@ class AssayCallbackHandler(BaseHandler[HandlerHealth], BaseCallbackHandler, meta
     # -- what the user asks of the handler --------------------------------------------------------------------------
 
     def health(self) -> HandlerHealth:
-        """What was seen, scored, left out, dropped and went wrong."""
+        """Count what was seen, scored, left out, dropped and what went wrong.
+
+        Returns:
+            The counters at this moment.
+        """
         collector = self.collector
         collector.sweep()
         return HandlerHealth(

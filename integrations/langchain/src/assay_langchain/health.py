@@ -12,14 +12,15 @@ from assay.extension import Health, Record
 class HandlerHealth(Record):
     """The state of a handler at one moment.
 
-    events       callback events taken in
-    open_traces  traces whose root has not ended
-    expired      traces given up: too many were open, or they never ended
-    ignored      events that came late, twice, or for a trace given up
-    left_out     finished traces that were not scored, by reason: `no_answer`; `excluded`, by `include`;
-                 `part_of_another`, where a run turned out to be no root; `captured_twice`, where another handler of
-                 the same scorer had it. And errors that could not even be counted
-    live         what became of the rest: see `assay.live.Health`
+    Attributes:
+        events: Callback events taken in.
+        open_traces: Traces whose root has not ended.
+        expired: Traces given up: too many were open, or they never ended.
+        ignored: Events that came late, twice, or for a trace given up.
+        left_out: Finished traces that were not scored, by reason: `no_answer`; `excluded`, by `include`;
+            `part_of_another`, where a run turned out to be no root; `captured_twice`, where another handler of the same
+            scorer had it. And errors that could not even be counted.
+        live: What became of the rest: see `assay.live.Health`.
     """
 
     events: int = 0

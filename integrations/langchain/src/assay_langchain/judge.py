@@ -23,16 +23,17 @@ _ROLES: Mapping[str, type[BaseMessage]] = {"system": SystemMessage, "user": Huma
 class LangChainJudge(FrameworkJudge):
     """Answers with a LangChain chat model: its keys, address, proxies and parameters stay.
 
-    model      a chat model, or one with `.bind(...)` around it. A copy of it is asked, whose own retries are off where
-               they can be (see `model_settings.without_retries`): attempts are made, and counted, here
-    callbacks  handlers that are to hear of the judge's calls. Without them nobody does: no installed handler, tracer
-               or callback of the model, nor LangSmith. LangChain's caches are not used; judgements are kept by us
-    vision     whether it may be shown pictures. None: as its profile says; where that says nothing, models over an
-               `openai` client may, since such an endpoint refuses what it cannot read. Where it may not, or refuses
-               them, what has pictures is *skipped: needs_vision*
-    options    mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`
-
     Raises InputError for what is no chat model.
+
+    Args:
+        model: A chat model, or one with `.bind(...)` around it. A copy of it is asked, whose own retries are off where
+            they can be (see `model_settings.without_retries`): attempts are made, and counted, here.
+        callbacks: Handlers that are to hear of the judge's calls. Without them nobody does: no installed handler,
+            tracer or callback of the model, nor LangSmith. LangChain's caches are not used; judgements are kept by us.
+        vision: Whether it may be shown pictures. None: as its profile says; where that says nothing, models over an
+            `openai` client may, since such an endpoint refuses what it cannot read. Where it may not, or refuses them,
+            what has pictures is *skipped: needs_vision*.
+        options: Mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`.
     """
 
     def __init__(

@@ -26,6 +26,10 @@ class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     Question, answer and reference come from the run and its example, under any accepted name; contexts from the run's
     outputs, its inputs, or its retriever runs. A skipped metric gives `score=None`, the cause as `value` and the
     reason as `comment`.
+
+    Args:
+        metrics: Names or metrics.
+        judge: A judge, its name, or None for the embedded one.
     """
 
     def __init__(self, metrics: MetricSpec, judge: JudgeSpec = None) -> None:
@@ -42,13 +46,22 @@ class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     def evaluate_run(
         self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
     ) -> EvaluationResults:
-        """The scores of one run."""
+        """Score one run.
+
+        Args:
+            run: A run of LangSmith, with the runs below it where contexts are to be read from them.
+            example: The example it was run on; its outputs hold the reference.
+            evaluator_run_id: The id that LangSmith gives this evaluation.
+
+        Returns:
+            `{"results": [...]}`, one result per metric.
+        """
         return _results(self._scorer.score(lambda: row_from_run(run, example)), evaluator_run_id)
 
     async def aevaluate_run(
         self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
     ) -> EvaluationResults:
-        """The scores of one run."""
+        """Async form of `evaluate_run`."""
         return _results(await self._scorer.ascore(lambda: row_from_run(run, example)), evaluator_run_id)
 
 

@@ -141,13 +141,20 @@ class _LoadedTrajectory(_EvaluatorName, AssayTrajectoryEvaluator):
 def load_evaluator(
     evaluator: str, *, judge: JudgeSpec = None, llm: JudgeSpec = None, profile: Profile = "assay", **kwargs: Any
 ) -> Evaluator:
-    """The evaluator of a type: an `EvaluatorType` of LangChain or its name.
+    """Make the evaluator of a type of LangChain's.
 
-    judge    as everywhere in assay; `llm`, by which LangChain calls it, is taken as well
-    profile  "original": the numbers as LangChain makes them
-    kwargs   the arguments of LangChain's evaluator (criteria, normalize_by, distance, agent_tools, ...)
+    Args:
+        evaluator: An `EvaluatorType` of LangChain, or its name.
+        judge: As everywhere in assay.
+        llm: The same, by the name that LangChain has for it.
+        profile: "original": the numbers as LangChain makes them.
+        kwargs: The arguments of LangChain's evaluator (criteria, normalize_by, distance, agent_tools, ...).
 
-    Raises InputError for an unknown type or argument, and for a judge that cannot answer what is asked.
+    Returns:
+        An evaluator with LangChain's interface for this type.
+
+    Raises:
+        InputError: The type or an argument is unknown, or the judge cannot answer what is asked.
     """
     name = str(evaluator.value if isinstance(evaluator, Enum) else evaluator)
     if name not in KINDS:
@@ -186,7 +193,21 @@ def load_evaluators(
     config: Mapping[Any, Mapping[str, Any]] | None = None,
     **kwargs: Any,
 ) -> list[Evaluator]:
-    """The evaluators of several types; `config` has further arguments by type."""
+    """Make the evaluators of several types.
+
+    Args:
+        evaluators: Their types: an `EvaluatorType` of LangChain each, or its name.
+        judge: As everywhere in assay.
+        llm: The same, by the name that LangChain has for it.
+        config: Further arguments, by type.
+        kwargs: Arguments for all of them.
+
+    Returns:
+        One evaluator per type, in the same order.
+
+    Raises:
+        InputError: As `load_evaluator`.
+    """
     return [
         load_evaluator(one, judge=judge, llm=llm, **{**kwargs, **(config or {}).get(one, {})}) for one in evaluators
     ]

@@ -43,13 +43,14 @@ class AssayMiddleware(AgentMiddleware):
 
         agent = create_agent(model, tools, middleware=[AssayMiddleware(["faithfulness"], sinks=[...])])
 
-    metrics, judge, options  as those of `AssayCallbackHandler`
-    handler                  a handler of yours in place of them: then both may be attached, and give one sample
-
     `handler` is an attribute as well: `middleware.handler.flush()`, `.samples()`, `.close()`.
 
     Put it first. A middleware hears less than a handler: nothing of a stream that its reader leaves, nor of an agent
     that a tool aborts. After an interrupt, what was found before it is not known any more.
+
+    Args:
+        metrics, judge, options: As those of `AssayCallbackHandler`.
+        handler: A handler of yours in place of them: then both may be attached, and give one sample.
     """
 
     state_schema = AssayState
@@ -80,38 +81,30 @@ class AssayMiddleware(AgentMiddleware):
         return call_repr(self, self.handler)
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Begin a trace, where nobody hears this agent yet."""
         return self._begin(state)
 
     async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """The same in async code."""
         return self._begin(state)
 
     def after_agent(self, state: Any, runtime: Any) -> None:
-        """End it."""
         self._end(state)
 
     async def aafter_agent(self, state: Any, runtime: Any) -> None:
-        """The same in async code."""
         self._end(state)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Hear the model. What it raises ends the trace."""
         with self._hearing(request.state, fails=True):
             return handler(request)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """The same in async code."""
         with self._hearing(request.state, fails=True):
             return await handler(request)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Hear the tool, and the retrievers in it. What it raises may become a message to the model."""
         with self._hearing(request.state):
             return handler(request)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """The same in async code."""
         with self._hearing(request.state):
             return await handler(request)
 

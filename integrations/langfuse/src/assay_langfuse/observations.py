@@ -50,7 +50,8 @@ def spans_of_trace(record: Mapping[str, Any]) -> Iterator[SpanData]:
 def span_of(record: Mapping[str, Any], of_trace: Mapping[str, Any] | None = None) -> SpanData:
     """The span of one observation. Raises InputError where it has no id, no trace or no sound times.
 
-    of_trace  attributes of the trace that it is a part of: tags, session, user
+    Args:
+        of_trace: Attributes of the trace that it is a part of: tags, session, user.
     """
     started = seconds_at(_get(record, "start_time") or None, "startTime")
     if started is None:

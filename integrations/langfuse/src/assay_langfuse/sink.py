@@ -46,12 +46,6 @@ def open_sink(address: str) -> LangfuseSink:
 class LangfuseSink(RemoteSink):
     """Writes one Langfuse score per score, on the sample's trace, and on its observation where that is known.
 
-    client                  a `langfuse.Langfuse` in place of the next three; its API client is used
-    public_key, secret_key  else LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY
-    base_url                else LANGFUSE_BASE_URL, LANGFUSE_HOST, or Langfuse's cloud
-    environment             of the scores; else LANGFUSE_TRACING_ENVIRONMENT, or the server's default
-    options                 those of every remote sink: verify, attempts, patience, dry_run, mask, texts
-
     The trace is `ids["langfuse_trace_id"]`, the observation `ids["langfuse_observation_id"]`; samples without a trace
     are skipped, and counted as such. Langfuse takes scores of traces that it does not have.
 
@@ -62,6 +56,13 @@ class LangfuseSink(RemoteSink):
     any day, leaves one.
 
     Scores go to the API at once, not through the client's queue, which reports nothing of what it fails to send.
+
+    Args:
+        client: A `langfuse.Langfuse` in place of the next three; its API client is used.
+        public_key, secret_key: Else LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY.
+        base_url: Else LANGFUSE_BASE_URL, LANGFUSE_HOST, or Langfuse's cloud.
+        environment: Of the scores; else LANGFUSE_TRACING_ENVIRONMENT, or the server's default.
+        options: Those of every remote sink: verify, attempts, patience, dry_run, mask, texts.
     """
 
     one_by_one = True
@@ -103,12 +104,10 @@ class LangfuseSink(RemoteSink):
             self._api.projects.get(request_options=_ONCE)
 
     def target_of(self, sample: Sample) -> str | None:
-        """The trace and, where known, the observation: "TRACE/OBSERVATION"."""
         trace, observation = sample.ids.get("langfuse_trace_id"), sample.ids.get("langfuse_observation_id")
         return f"{trace}/{observation}" if trace and observation else trace
 
     def send(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> None:
-        """Write the scores in one request."""
         scores = [self._request(target, annotation) for annotation in annotations]
         with _answers():
             answer = self._api.scores.create(request=scores, request_options=_ONCE)
@@ -117,7 +116,6 @@ class LangfuseSink(RemoteSink):
             raise Refused(f"Langfuse rejects {rejected} of {len(scores)} scores")
 
     def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
-        """The ids of those annotations that Langfuse has with this very value."""
         trace, _, _ = target.partition("/")
         stored: dict[str, Any] = {}
         for start in range(0, len(annotations), 50):  # the ids go into the address

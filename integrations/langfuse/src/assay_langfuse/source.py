@@ -19,21 +19,36 @@ from assay_langfuse.observations import is_otel, is_trace, span_of, spans_of_tra
 def observations_to_samples(
     records: Iterable[Mapping[str, Any] | RowError], rules: CaptureRules | None = None, *, in_memory: int = IN_MEMORY
 ) -> Iterator[Sample | RowError]:
-    """The samples in Langfuse observations of any order, or in traces with their observations: one for each exchange.
+    """Read the samples in Langfuse observations of any order, or in traces with their observations.
 
-    records    observations, or traces with `observations` in them, as the API and the exports have them; RowErrors
-               are passed on
-    rules      where question, answer and contexts are, if they are not found by themselves
-    in_memory  observations held in memory; above that they wait in a temporary file
+    What cannot be read loses nothing else. See `assay_opentelemetry.spans_to_samples`.
 
-    What cannot be read is a RowError, and loses nothing else. See `assay_opentelemetry.spans_to_samples`.
+    Args:
+        records: Observations, or traces with `observations` in them, as the API and the exports have them; RowErrors
+            are passed on.
+        rules: Where question, answer and contexts are, if they are not found by themselves.
+        in_memory: Observations held in memory; above that they wait in a temporary file.
+
+    Yields:
+        One sample for each exchange, and a RowError for what cannot be read.
     """
     for item in spans_to_samples(_spans(records), rules, in_memory=in_memory):
         yield item if isinstance(item, RowError) else _identified(item)
 
 
 def read_observations(path: str | Path, rules: CaptureRules | None = None) -> Iterator[Sample | RowError]:
-    """The samples in a file of observations or traces: JSON lines, JSON, CSV (all also gzipped) or Parquet."""
+    """Read the samples in a file of observations or traces.
+
+    Args:
+        path: A file of JSON lines, JSON, CSV (all also gzipped) or Parquet.
+        rules: Where question, answer and contexts are, if they are not found by themselves.
+
+    Returns:
+        One sample for each exchange, and a RowError for what cannot be read.
+
+    Raises:
+        InputError: The file cannot be opened.
+    """
     return observations_to_samples(read_records(path), rules)
 
 
@@ -47,8 +62,9 @@ def open_source(
 ) -> Iterator[Sample | RowError]:
     """The samples of `langfuse:FILE`. See `read_observations`.
 
-    since, until  seconds since 1970, a datetime or an ISO text: samples that ended at or after, and before
-    limit         stop after that many samples
+    Args:
+        since, until: Seconds since 1970, a datetime or an ISO text: samples that ended at or after, and before.
+        limit: Stop after that many samples.
     """
     if not address:
         raise InputError("langfuse: expected the path of a file, as in langfuse:observations.jsonl")

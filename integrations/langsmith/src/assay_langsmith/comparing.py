@@ -20,13 +20,24 @@ EQUAL = 1e-9
 def pairwise_evaluator(
     metric: str | Metric | MetricAdapter, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
 ) -> Callable[[Sequence[Any], Any], ComparisonEvaluationResult]:
-    """An evaluator that prefers the run which scores better by one metric.
+    """Make an evaluator that prefers the run which scores better by one metric.
 
         langsmith.evaluation.evaluate_comparative((before, after), evaluators=[pairwise_evaluator("faithfulness")])
 
     The best run has 1, the others 0; runs that are equally good share the 1. Each run is scored by itself, so that
     their order plays no part. Where one of them has no score, none is preferred: all have None, and the comment says
     why. Contexts that stand in the runs below alone, those of retrievers, need `load_nested=True` there.
+
+    Args:
+        metric: A metric, or its name.
+        judge: A judge, its name, or None for the embedded one.
+        options: Of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts.
+
+    Returns:
+        A function of runs and their example.
+
+    Raises:
+        InputError: A metric that does not exist, or several.
     """
     panel = metric if isinstance(metric, MetricAdapter) else MetricAdapter(metric, judge, **options)
     if len(panel.metrics) != 1:
@@ -57,7 +68,9 @@ def preferences(values: Mapping[Any, float | None], direction: Direction) -> dic
 def summary_evaluator(
     metrics: MetricSpec | MetricAdapter, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
 ) -> Callable[[Sequence[Any], Sequence[Any]], EvaluationResults]:
-    """An evaluator of a whole experiment: the mean of each metric over the rows that have a score, and over how many.
+    """Make an evaluator of a whole experiment: the mean of each metric over the rows that have a score.
+
+    It says how many rows those are.
 
         judge = OpenAIJudge(...)
         langsmith.evaluate(
@@ -67,6 +80,14 @@ def summary_evaluator(
 
     The result is called after the metric, with "_mean" behind. Without a scored row it has no score. With the same
     judge object as the evaluators of rows (or the embedded one), what was read for them is not asked again.
+
+    Args:
+        metrics: Names or metrics.
+        judge: A judge, its name, or None for the embedded one.
+        options: Of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts.
+
+    Returns:
+        A function of runs and their examples.
     """
     panel = metrics if isinstance(metrics, MetricAdapter) else MetricAdapter(metrics, judge, **options)
 

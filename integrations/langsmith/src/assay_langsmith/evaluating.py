@@ -33,15 +33,16 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
 
         langsmith.evaluate(target, data=..., evaluators=[AssayEvaluator(["faithfulness", "context_recall"])])
 
-    metrics  names or metrics
-    judge    a judge, its name, or None for the embedded one
-    options  of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts
-
     A result has the metric as key, the score, the evidence as comment, and judge, version, range and evidence as
     metadata. Where there is no measurement it has no score, but the value "skipped: CAUSE" or "failed: CAUSE".
     Question, answer and contexts are those of the run's inputs and outputs under any accepted name, the reference that
     of the example; what is not there is read from the runs below (contexts: from the retrievers). No run raises an
     error.
+
+    Args:
+        metrics: Names or metrics.
+        judge: A judge, its name, or None for the embedded one.
+        options: Of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts.
     """
 
     def __init__(
@@ -60,20 +61,38 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     def evaluate_run(
         self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
     ) -> EvaluationResults:
-        """The results of one run."""
+        """Score one run.
+
+        Args:
+            run: A run of LangSmith, with the runs below it where contexts are to be read from them.
+            example: The example it was run on; its outputs hold the reference.
+            evaluator_run_id: The id that LangSmith gives this evaluation.
+
+        Returns:
+            `{"results": [...]}`, one result per metric.
+        """
         return _results(self._panel.score(lambda: row_of_run(run, example), _id(run)), evaluator_run_id)
 
     async def aevaluate_run(
         self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
     ) -> EvaluationResults:
-        """The results of one run."""
+        """Async form of `evaluate_run`."""
         return _results(await self._panel.ascore(lambda: row_of_run(run, example), _id(run)), evaluator_run_id)
 
 
 def evaluators(
     *metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
 ) -> list[AssayEvaluator]:
-    """One evaluator with all metrics, in the list that LangSmith wants: `evaluators=evaluators("faithfulness")`."""
+    """Make one evaluator with all metrics, in the list that LangSmith wants: `evaluators=evaluators("faithfulness")`.
+
+    Args:
+        metrics: Names or metrics.
+        judge: A judge, its name, or None for the embedded one.
+        options: Those of `AssayEvaluator`.
+
+    Returns:
+        A list with the evaluator.
+    """
     return [AssayEvaluator(metrics, judge, **options)]
 
 

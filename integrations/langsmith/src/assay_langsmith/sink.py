@@ -40,14 +40,6 @@ def open_sink(address: str) -> LangSmithSink:
 class LangSmithSink(RemoteSink):
     """Writes one feedback per score.
 
-    client                  a `langsmith.Client` in place of the next two
-    api_url, api_key        the server; else as the LangSmith client finds it: LANGSMITH_ENDPOINT, LANGSMITH_API_KEY
-    project_id              id of the project (session) that has the runs; else each run is asked for its own, in one
-                            request per sample, unless `ids["langsmith_session_id"]` tells it
-    extend_trace_retention  True makes LangSmith keep every scored trace for the long, paid time; it does so by default
-                            for all feedback, and this sink asks it not to
-    options                 those of every remote sink: verify, attempts, patience, dry_run, mask, texts
-
     The run is `ids["langsmith_run_id"]`, or `ids["langchain_run_id"]`: the tracer keeps LangChain's own ids. Samples of
     neither are skipped, and counted as such. A run that LangSmith does not have yet is waited for.
 
@@ -55,6 +47,15 @@ class LangSmithSink(RemoteSink):
     metadata of its source. Where there is no measurement it has no score, but the value "skipped: CAUSE" or
     "failed: CAUSE".
     Writing the same score again replaces the feedback; another judge's stands beside it.
+
+    Args:
+        client: A `langsmith.Client` in place of the next two.
+        api_url, api_key: The server; else as the LangSmith client finds it: LANGSMITH_ENDPOINT, LANGSMITH_API_KEY.
+        project_id: Id of the project (session) that has the runs; else each run is asked for its own, in one request
+            per sample, unless `ids["langsmith_session_id"]` tells it.
+        extend_trace_retention: True makes LangSmith keep every scored trace for the long, paid time; it does so by
+            default for all feedback, and this sink asks it not to.
+        options: Those of every remote sink: verify, attempts, patience, dry_run, mask, texts.
     """
 
     one_by_one = True
@@ -89,11 +90,9 @@ class LangSmithSink(RemoteSink):
             self._client.request_with_retries("GET", "/sessions", params={"limit": 1}, stop_after_attempt=1)
 
     def target_of(self, sample: Sample) -> str | None:
-        """The id of the run."""
         return sample.ids.get("langsmith_run_id") or sample.ids.get("langchain_run_id")
 
     def send(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> None:
-        """Write each score as a feedback of its own."""
         from langsmith.utils import LangSmithConflictError
 
         run = _uuid(target, "run id")
@@ -109,7 +108,6 @@ class LangSmithSink(RemoteSink):
                     self._create(run, annotation, where)
 
     def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
-        """The ids of those annotations that LangSmith has with this very score."""
         with _answers():
             return self._equal(_uuid(target, "run id"), annotations)
 

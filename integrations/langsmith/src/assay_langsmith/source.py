@@ -26,14 +26,18 @@ from assay_langsmith.runs import flat, runs_of, start_of, trace_of
 def runs_to_samples(
     records: Iterable[Mapping[str, Any] | RowError], rules: CaptureRules | None = None, *, in_memory: int = IN_MEMORY
 ) -> Iterator[Sample | RowError]:
-    """The samples in LangSmith runs of any order: one for each exchange, in order of the traces' start.
-
-    records    runs as the API, `Run.dict()` and the bulk export have them, nested or flat; RowErrors are passed on
-    rules      where question, answer and contexts are, if they are not found by themselves
-    in_memory  runs held in memory; above that they wait in a temporary file
+    """Read the samples in LangSmith runs of any order.
 
     Earlier turns of the same conversation (by thread, session or conversation id in the metadata) are a sample's
-    history. What cannot be read is a RowError, and loses nothing else.
+    history. What cannot be read loses nothing else.
+
+    Args:
+        records: Runs as the API, `Run.dict()` and the bulk export have them, nested or flat; RowErrors are passed on.
+        rules: Where question, answer and contexts are, if they are not found by themselves.
+        in_memory: Runs held in memory; above that they wait in a temporary file.
+
+    Yields:
+        One sample for each exchange, in order of the traces' start, and a RowError for what cannot be read.
     """
     conversations = Conversations()
     for trace in by_trace(_flat(records), trace_of, start_of, in_memory=in_memory):
@@ -49,7 +53,18 @@ def runs_to_samples(
 
 
 def read_runs(path: str | Path, rules: CaptureRules | None = None) -> Iterator[Sample | RowError]:
-    """The samples in a file of runs: JSON lines, JSON, CSV (all also gzipped) or Parquet."""
+    """Read the samples in a file of runs.
+
+    Args:
+        path: A file of JSON lines, JSON, CSV (all also gzipped) or Parquet.
+        rules: Where question, answer and contexts are, if they are not found by themselves.
+
+    Returns:
+        One sample for each exchange, and a RowError for what cannot be read.
+
+    Raises:
+        InputError: The file cannot be opened.
+    """
     return runs_to_samples(read_records(path), rules)
 
 
@@ -63,8 +78,9 @@ def open_source(
 ) -> Iterator[Sample | RowError]:
     """The samples of `langsmith:FILE`. See `read_runs`.
 
-    since, until  seconds since 1970, a datetime or an ISO text: samples that ended at or after, and before
-    limit         stop after that many samples
+    Args:
+        since, until: Seconds since 1970, a datetime or an ISO text: samples that ended at or after, and before.
+        limit: Stop after that many samples.
     """
     if not address:
         raise InputError("langsmith: expected the path of a file, as in langsmith:runs.jsonl")

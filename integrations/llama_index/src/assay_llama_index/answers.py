@@ -31,8 +31,9 @@ from assay_llama_index.streams import Stream, atee, is_of_library, tee
 class Answers:
     """Ends the traces of a collector and submits their samples.
 
-    streams   answers that are not complete though their call may have returned, by id of the root
-    left_out  finished traces that gave no sample, by reason
+    Attributes:
+        streams: Answers that are not complete though their call may have returned, by id of the root.
+        left_out: Finished traces that gave no sample, by reason.
     """
 
     def __init__(

@@ -33,9 +33,10 @@ _GIVEN = ("reranker", "synthesizer", "step")
 class Capture:
     """The common ground of both handlers: what is open, where samples go, what went wrong.
 
-    answers  how exchanges end
-    faults   what went wrong
-    seen     outermost calls that began
+    Attributes:
+        answers: How exchanges end.
+        faults: What went wrong.
+        seen: Outermost calls that began.
     """
 
     def __init__(

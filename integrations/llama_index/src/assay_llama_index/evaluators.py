@@ -35,17 +35,18 @@ class AssayEvaluator(BaseEvaluator):
         evaluator = AssayEvaluator("faithfulness")
         result = evaluator.evaluate_response(query=question, response=query_engine.query(question))
 
-    metric     a metric or its name
-    judge      a judge, its name, or None for the embedded one
-    threshold  passing means at least this, or at most this where lower is better. The default is the metric's own,
-               where it has one ("llamaindex:correctness" passes from 4 on); else 0.5 for metrics between 0 and 1. For
-               other ranges `passing` stays None until a threshold is given
-    deadline   seconds for one evaluation
-
     The result's `score` is the value and `feedback` the evidence in words. What could not be scored has
     `invalid_result` set, the cause in `invalid_reason`, and neither score nor passing: in `BatchEvalRunner` one such
     row leaves the others untouched. NaN and None are missing (missing_input); any other value that is no text, where
     the metric needs one, fails (bad_row). Nothing but cancellation is raised.
+
+    Args:
+        metric: A metric or its name.
+        judge: A judge, its name, or None for the embedded one.
+        threshold: Passing means at least this, or at most this where lower is better. The default is the metric's own,
+            where it has one ("llamaindex:correctness" passes from 4 on); else 0.5 for metrics between 0 and 1. For
+            other ranges `passing` stays None until a threshold is given.
+        deadline: Seconds for one evaluation.
     """
 
     def __init__(
@@ -75,16 +76,13 @@ class AssayEvaluator(BaseEvaluator):
         reference_contexts: Sequence[str] | None = None,
         **kwargs: Any,
     ) -> EvaluationResult:
-        """Evaluate a question, the answer to it, and the passages it was given.
-
-        Further arguments are the sample's metadata, as some metrics need it: `second_response`.
-        """
+        """Async form of `evaluate`."""
         return await self._evaluated(
             lambda: row_of_arguments(query, response, contexts, reference, reference_contexts, kwargs)
         )
 
     async def aevaluate_response(self, query: str | None = None, response: Any = None, **kwargs: Any) -> Any:
-        """Evaluate the response of a query or chat engine, with its source nodes. A stream is read to its end."""
+        """Async form of `evaluate_response`."""
         try:
             answer = await _aread(response)
         except Exception as error:
@@ -93,11 +91,29 @@ class AssayEvaluator(BaseEvaluator):
         return await self._evaluated(lambda: row_of_response(query, response, answer, kwargs))
 
     def evaluate(self, *args: Any, **kwargs: Any) -> EvaluationResult:
-        """`aevaluate`, from anywhere: also where an event loop is running."""
+        """Evaluate a question, the answer to it, and the passages it was given; also where an event loop is running.
+
+        Args:
+            args: query, response, contexts, reference, reference_contexts, in this order. `query`, `response` and
+                `reference` are texts, the other two lists of texts; None: not there.
+            kwargs: The same by name. Further ones are the sample's metadata: some metrics need `second_response`.
+
+        Returns:
+            The score with its evidence, or the reason why there is none.
+        """
         return run_sync(lambda: self._and_release(self.aevaluate(*args, **kwargs)))
 
     def evaluate_response(self, query: str | None = None, response: Any = None, **kwargs: Any) -> EvaluationResult:
-        """`aevaluate_response`, from anywhere."""
+        """Evaluate the response of a query or chat engine, with its source nodes; also where an event loop is running.
+
+        Args:
+            query: The question.
+            response: The response. A stream is read to its end.
+            kwargs: reference, reference_contexts, and the sample's metadata.
+
+        Returns:
+            The score with its evidence, or the reason why there is none.
+        """
         return run_sync(lambda: self._and_release(self.aevaluate_response(query, response, **kwargs)))
 
     async def _and_release(self, evaluation: Awaitable[EvaluationResult]) -> EvaluationResult:
@@ -157,9 +173,17 @@ def evaluators(
     *,
     deadline: float | None = 120.0,
 ) -> dict[str, BaseEvaluator]:
-    """One evaluator per metric, by name, as `BatchEvalRunner` wants them.
+    """Make one evaluator per metric, by name, as `BatchEvalRunner` wants them.
 
     They share one judge, and so its judgements: within an event loop, what two metrics ask alike is answered once.
+
+    Args:
+        metrics: Names or metrics.
+        judge: A judge, its name, or None for the embedded one.
+        deadline: Seconds for one evaluation; None: no limit.
+
+    Returns:
+        The evaluators, by the metrics' labels.
     """
     shared = resolve_judge(judge)
     return {metric.label: AssayEvaluator(metric, shared, deadline=deadline) for metric in resolve_metrics(metrics)}

@@ -14,9 +14,10 @@ T = TypeVar("T")
 class Faults:
     """Catches and counts the exceptions of hooks.
 
-    forget  called after an error with the hook and the id of its span: nothing may be left behind
-
     A KeyboardInterrupt is counted and passes: it is the user's Ctrl-C, which came while we were at work.
+
+    Args:
+        forget: Called after an error with the hook and the id of its span: nothing may be left behind.
     """
 
     def __init__(self, intake: Intake, forget: Callable[[str, str], None]) -> None:

@@ -28,7 +28,12 @@ from assay_llama_index.records import answer_of, answer_text, context_of, contex
 
 
 class GuardedQueryEngine(BaseQueryEngine):
-    """A query engine behind a guard. See `guarded_query_engine`."""
+    """A query engine behind a guard. See `guarded_query_engine`.
+
+    Args:
+        engine: The query engine.
+        guard: What decides.
+    """
 
     def __init__(self, engine: BaseQueryEngine, guard: Guard) -> None:
         self._engine = engine
@@ -68,6 +73,14 @@ class GuardedQueryEngine(BaseQueryEngine):
     # what only passes through
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Retrieve nodes as the engine does; the guard has no part in it.
+
+        Args:
+            query_bundle: The query.
+
+        Returns:
+            The engine's nodes.
+        """
         nodes: list[NodeWithScore] = self._engine.retrieve(query_bundle)
         return nodes
 
@@ -76,7 +89,7 @@ class GuardedQueryEngine(BaseQueryEngine):
 
 
 def guarded_query_engine(engine: BaseQueryEngine, guard: Guard) -> GuardedQueryEngine:
-    """`engine` behind `guard`: the same query engine, whose answers go out only when the guard allows it.
+    """Put a guard around a query engine: the same engine, whose answers go out only when the guard allows it.
 
         guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
         safe = guarded_query_engine(engine, guard)
@@ -86,6 +99,16 @@ def guarded_query_engine(engine: BaseQueryEngine, guard: Guard) -> GuardedQueryE
     fallback as its text, the same source nodes, and the decision in `metadata["assay"]`. Without a fallback
     GuardBlocked is raised. A streamed answer is read to its end and checked, then streamed again: what a reader has
     seen cannot be taken back. What the engine itself raises comes through unchanged, and nothing is checked then.
+
+    Args:
+        engine: The query engine.
+        guard: What decides, made by `assay.guard`.
+
+    Returns:
+        A query engine with the interface of LlamaIndex.
+
+    Raises:
+        InputError: `guard` is no Guard.
     """
     if not isinstance(guard, Guard):
         raise InputError(f"guard: expected a Guard, made by assay.guard(...), got {describe(guard)}")
@@ -98,16 +121,18 @@ class AssayNodeGuard(BaseNodePostprocessor):
         post = AssayNodeGuard(threshold=0.3, on_timeout="pass", on_error="pass", on_skipped="pass")
         engine = index.as_query_engine(node_postprocessors=[post])
 
-    judge          a judge, its name, or None for the embedded one
-    threshold      the least probability, from 0 to 1, that a node is useful. Where the judge gives labels alone, a
-                   useful node has 1 and any other 0
-    keep_at_least  so many stay in any case: the most probable ones
-    deadline       seconds after which the engine goes on, whatever the judge does
-    on_timeout     "pass" leaves all nodes where the judge was not done in time, "block" only the first `keep_at_least`
-    on_error       the same where the judge failed, and `on_skipped` where there is no question. None of the three
-                   has a default
-
     Nodes stay in their order and are not changed. Nodes without text (images) are not judged, and stay.
+
+    Args:
+        judge: A judge, its name, or None for the embedded one.
+        threshold: The least probability, from 0 to 1, that a node is useful. Where the judge gives labels alone, a
+            useful node has 1 and any other 0.
+        keep_at_least: So many stay in any case: the most probable ones.
+        deadline: Seconds after which the engine goes on, whatever the judge does.
+        on_timeout: "pass" leaves all nodes where the judge was not done in time, "block" only the first
+            `keep_at_least`.
+        on_error: The same where the judge failed, and `on_skipped` where there is no question. None of the three has a
+            default.
     """
 
     _guard: Guard = PrivateAttr()
@@ -144,14 +169,30 @@ class AssayNodeGuard(BaseNodePostprocessor):
 
     @classmethod
     def class_name(cls) -> str:
+        """The name by which LlamaIndex serializes it.
+
+        Returns:
+            "AssayNodeGuard".
+        """
         return "AssayNodeGuard"
 
     def warm_up(self, timeout: float = 60.0) -> bool:
-        """See `Guard.warm_up`."""
+        """Load the judge before the first query.
+
+        Args:
+            timeout: Seconds to wait at most.
+
+        Returns:
+            Whether it is loaded. See `Guard.warm_up`.
+        """
         return self._guard.warm_up(timeout)
 
     def health(self) -> GuardHealth:
-        """The counters of the guard behind it: one check for each list of nodes."""
+        """Count the checks: one for each list of nodes.
+
+        Returns:
+            The counters at this moment.
+        """
         return self._guard.health()
 
     def _postprocess_nodes(

@@ -36,14 +36,15 @@ EVENTS = ("llama_index.core.chat_engine.types", "llama_index.core.llms.callbacks
 class InstrumentationHealth(Record):
     """The state of an instrumentation at one moment.
 
-    attached    whether it listens
-    exchanges   outermost calls that began
-    open        those without an end so far, with the streams that are still being read
-    open_spans  spans followed for them
-    expired     exchanges given up: too many were open, or they never ended
-    left_out    finished exchanges that gave no sample, by reason: `no_answer`; `captured_twice`, where two
-                instrumentations hand over to one scorer
-    live        what became of the samples: see `assay.live.Health`
+    Attributes:
+        attached: Whether it listens.
+        exchanges: Outermost calls that began.
+        open: Those without an end so far, with the streams that are still being read.
+        open_spans: Spans followed for them.
+        expired: Exchanges given up: too many were open, or they never ended.
+        left_out: Finished exchanges that gave no sample, by reason: `no_answer`; `captured_twice`, where two
+            instrumentations hand over to one scorer.
+        live: What became of the samples: see `assay.live.Health`.
     """
 
     attached: bool = False
@@ -66,16 +67,6 @@ class AssayInstrumentation(BaseHandler[InstrumentationHealth], metaclass=misuse.
         with AssayInstrumentation(metrics=["faithfulness"], sinks=[JsonlSink("scores.jsonl")]) as assay:
             index.as_query_engine().query("Why do cats purr?")
 
-    metrics, judge  see `assay.live.LiveScorer`; so are the further options: sinks, on_score, sampling …
-    scorer          an intake of your own, in place of metrics, judge and options: it stays open when this is closed
-    rules           where question, answer and contexts are, if they are not found: see `CaptureRules`.
-                    Runs are named as their spans, `RetrieverQueryEngine.query`, and tools by their own names
-    dispatcher      listen here only; the default is the root dispatcher, which hears the whole process
-    max_open        exchanges open at the same time; the oldest is given up for a new one
-    ttl             seconds after which an exchange that never ended is given up
-    remember        newest captured samples that `samples()` and `last` still know, scored or not
-    enabled         False: nothing is heard, kept or started. None: as ASSAY_ENABLED says, or else True
-
     It listens from `attach` to `detach`, or in a block (`with`, `async with`). It is no callback handler: LlamaIndex is
     given nothing. With `metrics=()` nothing is scored and no judge needed: `samples()` shows what is captured.
 
@@ -83,6 +74,17 @@ class AssayInstrumentation(BaseHandler[InstrumentationHealth], metaclass=misuse.
     is the sample; what is called inside it belongs to it. LlamaIndex' own evaluators are no application. Safe for any
     number of threads and tasks. Streams that the reader left are marked abandoned and, like cancelled and failed calls,
     not scored unless `score_partial`.
+
+    Args:
+        metrics, judge: See `assay.live.LiveScorer`; so are the further options: sinks, on_score, sampling …
+        scorer: An intake of your own, in place of metrics, judge and options: it stays open when this is closed.
+        rules: Where question, answer and contexts are, if they are not found: see `CaptureRules`. Runs are named as
+            their spans, `RetrieverQueryEngine.query`, and tools by their own names.
+        dispatcher: Listen here only; the default is the root dispatcher, which hears the whole process.
+        max_open: Exchanges open at the same time; the oldest is given up for a new one.
+        ttl: Seconds after which an exchange that never ended is given up.
+        remember: Newest captured samples that `samples()` and `last` still know, scored or not.
+        enabled: False: nothing is heard, kept or started. None: as ASSAY_ENABLED says, or else True.
     """
 
     def __init__(
@@ -109,7 +111,11 @@ class AssayInstrumentation(BaseHandler[InstrumentationHealth], metaclass=misuse.
         self.attached = False
 
     def attach(self) -> Self:
-        """Listen from now on. Calls under way are not heard."""
+        """Listen from now on. Calls under way are not heard.
+
+        Returns:
+            This instrumentation.
+        """
         if not self.attached and not is_off(self.scorer):
             self._span_dispatcher.add_span_handler(self._spans)
             for dispatcher in self._event_dispatchers:
@@ -131,12 +137,23 @@ class AssayInstrumentation(BaseHandler[InstrumentationHealth], metaclass=misuse.
             self._capture.abandon(streams=False)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that was answered so far is scored and delivered. False when the time ran out first."""
+        """Wait until all that was answered so far is scored and delivered.
+
+        Args:
+            timeout: Seconds to wait at most; None: no limit.
+
+        Returns:
+            False when the time ran out first.
+        """
         self._capture.sweep()
         return self.scorer.flush(timeout)
 
     def health(self) -> InstrumentationHealth:
-        """What was heard, scored, given up and went wrong."""
+        """Count what was heard, scored, given up and what went wrong.
+
+        Returns:
+            The counters at this moment.
+        """
         capture = self._capture
         capture.sweep()
         return InstrumentationHealth(
@@ -150,7 +167,14 @@ class AssayInstrumentation(BaseHandler[InstrumentationHealth], metaclass=misuse.
         )
 
     def close(self, timeout: float | None = 30) -> InstrumentationHealth:
-        """Detach, wait for the samples in hand, close the sinks. What is pending in the result is lost."""
+        """Detach, wait for the samples that were captured, close the sinks.
+
+        Args:
+            timeout: Seconds to wait at most; None: no limit.
+
+        Returns:
+            The last counters. What they call pending is lost.
+        """
         self.detach()
         self._capture.abandon()
         return super().close(timeout)

@@ -19,17 +19,18 @@ from assay_llama_index.model_replies import reply_of
 class LlamaIndexJudge(FrameworkJudge):
     """Answers with an LLM of LlamaIndex: its keys, address, proxies, parameters, rate limiter and callbacks stay.
 
-    llm        any LLM. Copies of it are asked, whose own retries are off where they can be (see
-               `model_settings.without_retries`): attempts are made, and counted, here
-    callbacks  handlers that are to hear of the judge's calls; None: those of the LLM. They get a callback manager of
-               the judge's own, so that its calls never stand in a trace of the application
-    vision     whether it may be shown pictures, as image blocks. None: LlamaIndex' own class for OpenAI, and what is
-               made from it, may; other LLMs may drop such blocks without a word. Where it may not, or its endpoint
-               refuses them, what has pictures is *skipped: needs_vision*
-    options    mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`
-
     `AssayInstrumentation` takes no call of a judge for one of the application. Other handlers on LlamaIndex' dispatcher
     hear them, as roots of their own. Raises InputError for what is no LLM.
+
+    Args:
+        llm: Any LLM. Copies of it are asked, whose own retries are off where they can be (see
+            `model_settings.without_retries`): attempts are made, and counted, here.
+        callbacks: Handlers that are to hear of the judge's calls; None: those of the LLM. They get a callback manager
+            of the judge's own, so that its calls never stand in a trace of the application.
+        vision: Whether it may be shown pictures, as image blocks. None: LlamaIndex' own class for OpenAI, and what is
+            made from it, may; other LLMs may drop such blocks without a word. Where it may not, or its endpoint refuses
+            them, what has pictures is *skipped: needs_vision*.
+        options: Mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`.
     """
 
     def __init__(

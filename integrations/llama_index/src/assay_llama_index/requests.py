@@ -34,7 +34,8 @@ def engine_inputs(arguments: Mapping[str, Any], engine: Any) -> Inputs:
 def workflow_inputs(arguments: Mapping[str, Any], key: str | None = None) -> Inputs:
     """What a workflow was started with, as plain values; the question, where one is told by its name, as `question`.
 
-    key  the name of the question, where the application has told it
+    Args:
+        key: The name of the question, where the application has told it.
     """
     given = _start_of(arguments)
     inputs = {name: _plain(value) for name, value in given.items() if name != "memory"}

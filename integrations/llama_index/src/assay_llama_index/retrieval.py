@@ -25,10 +25,11 @@ class AssayRetrievalMetric(BaseRetrievalMetric):
 
         RetrieverEvaluator(metrics=[AssayRetrievalMetric("llamaindex:ndcg")], retriever=retriever)
 
-    metric  a metric, or its name, of the question, the passages retrieved and the passages expected
-    judge   a judge, its name, or None for the embedded one; metrics that compare ids ask none
-
     Raises ValueError where there is no score, with the reason, as LlamaIndex' own metrics do.
+
+    Args:
+        metric: A metric, or its name, of the question, the passages retrieved and the passages expected.
+        judge: A judge, its name, or None for the embedded one; metrics that compare ids ask none.
     """
 
     _metric: Metric = PrivateAttr()
@@ -55,7 +56,22 @@ class AssayRetrievalMetric(BaseRetrievalMetric):
         retrieved_texts: list[str] | None = None,
         **kwargs: Any,
     ) -> RetrievalMetricResult:
-        """The score of one query. Further arguments are the sample's metadata, such as `relevance`."""
+        """Score one query.
+
+        Args:
+            query: The question.
+            expected_ids: Ids of the nodes that should be found.
+            retrieved_ids: Ids of the nodes that were found, best first.
+            expected_texts: Their texts, in the order of the ids.
+            retrieved_texts: Their texts, in the order of the ids.
+            kwargs: Metadata of the sample, such as `relevance`.
+
+        Returns:
+            The score, and its parts as metadata.
+
+        Raises:
+            ValueError: There is no score, with the reason.
+        """
         sample = Sample(
             question=query,
             contexts=_passages(retrieved_ids, retrieved_texts),

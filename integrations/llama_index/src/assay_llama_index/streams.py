@@ -26,10 +26,11 @@ READING: ContextVar[str | None] = ContextVar("assay_llama_index_reading", defaul
 class Stream:
     """An answer that is not complete when its call returns.
 
-    returned   the call has returned: `documents` are the sources of its response
-    heard      we listen to what the reader reads
-    ended      the writing of a chat stream has ended, with `error` if with one
-    model      the model's call whose text is the answer, where the stream itself is the reader's alone
+    Attributes:
+        returned: The call has returned: `documents` are the sources of its response.
+        heard: We listen to what the reader reads.
+        ended: The writing of a chat stream has ended, with `error` if with one.
+        model: The model's call whose text is the answer, where the stream itself is the reader's alone.
     """
 
     pieces: list[Any] = field(default_factory=list)

@@ -29,11 +29,6 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
 
         mlflow.genai.evaluate(data, scorers=[AssayScorer("faithfulness")])
 
-    metrics  names or metrics. Several give several feedbacks
-    judge    a judge, its name, or None for the embedded one
-    name     what MLflow calls the scorer; default: the labels of the metrics
-    options  of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts
-
     A feedback has the metric as name, the score as value, the evidence as rationale, the judge as source. Where there
     is no measurement it has no value, but an error with the cause as code. Question, answer, contexts and reference are
     those of the row's inputs, outputs and expectations under any accepted name; what is not there is read from its
@@ -41,6 +36,12 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
     name, a stop stands in it: "ragas:faithfulness.original".
 
     It works in this process: MLflow cannot register it on a server (`register` says what can take its place).
+
+    Args:
+        metrics: Names or metrics. Several give several feedbacks.
+        judge: A judge, its name, or None for the embedded one.
+        name: What MLflow calls the scorer; default: the labels of the metrics.
+        options: Of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts.
     """
 
     _panel: MetricAdapter = PrivateAttr()
@@ -77,7 +78,14 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
         return found[0] if len(found) == 1 else found
 
     def register(self, **_: Any) -> NoReturn:
-        """Raises InputError: MLflow's server runs only what it can write down as text, and this needs its judge."""
+        """Refuse to register: MLflow's server runs only what it can write down as text, and this needs its judge.
+
+        Args:
+            _: Not used.
+
+        Raises:
+            InputError: Always; it says what can be done in its place.
+        """
         raise InputError(
             "MLflow cannot register a scorer of assay: it runs where you evaluate. To score the traces of an "
             "application as they arrive, give its handler an MlflowSink, or read them with `assay data import mlflow:`"
@@ -85,7 +93,16 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
 
 
 def scorers(*metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]) -> list[Scorer]:
-    """One scorer per metric, which share the judge and its judgements: `scorers=scorers("faithfulness", ...)`."""
+    """Make one scorer per metric, which share the judge and its judgements: `scorers=scorers("faithfulness", ...)`.
+
+    Args:
+        metrics: Names or metrics.
+        judge: A judge, its name, or None for the embedded one.
+        options: Those of `AssayScorer`.
+
+    Returns:
+        The scorers, in the order of the metrics.
+    """
     return [AssayScorer(panel) for panel in MetricAdapter(metrics, judge, **options).each()]
 
 

@@ -31,10 +31,6 @@ def open_sink(address: str) -> MlflowSink:
 class MlflowSink(RemoteSink):
     """Writes one feedback per score, on the sample's span where that is known, else on its trace.
 
-    tracking_uri  the server or store; else the one that MLflow's settings name. The settings are read, never changed
-    client        an `mlflow.MlflowClient` whose tracking URI is used in its place
-    options       those of every remote sink: verify, attempts, patience, dry_run, mask, texts
-
     The trace is `ids["mlflow_trace_id"]`, or what MLflow calls the OpenTelemetry trace `ids["otel_trace_id"]`; the span
     `ids["mlflow_span_id"]` or `ids["otel_span_id"]`. Samples of neither trace are skipped, and counted as such.
 
@@ -42,6 +38,12 @@ class MlflowSink(RemoteSink):
     as source, and version, range and evidence as metadata, all of it text. MLflow appends what it is given; a write
     therefore looks for what an earlier one left, by the id in its metadata, and replaces it.
     A trace that the server does not have yet is waited for.
+
+    Args:
+        tracking_uri: The server or store; else the one that MLflow's settings name. The settings are read, never
+            changed.
+        client: An `mlflow.MlflowClient` whose tracking URI is used in its place.
+        options: Those of every remote sink: verify, attempts, patience, dry_run, mask, texts.
     """
 
     loggers = ("mlflow", "urllib3", "alembic")
@@ -67,11 +69,9 @@ class MlflowSink(RemoteSink):
         self._assessments.of("tr-" + "0" * 32)
 
     def target_of(self, sample: Sample) -> str | None:
-        """The id of the trace, as MLflow calls it."""
         return sample.ids.get("mlflow_trace_id") or _from_otel(sample)
 
     def send(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> None:
-        """Write each score: into the feedback that has its id, or a new one. More than one of an id becomes one."""
         store = self._assessments
         there = store.of(target)
         for annotation in annotations:
@@ -86,7 +86,6 @@ class MlflowSink(RemoteSink):
                 store.delete(target, other["assessment_id"])
 
     def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
-        """The ids of those annotations that the store has with this very value."""
         there = self._assessments.of(target)
         return {annotation.id for annotation in annotations if any(_same(annotation, one) for one in there)}
 

@@ -50,19 +50,27 @@ def mlflow_samples(
     rules: CaptureRules | None = None,
     client: MlflowClient | None = None,
 ) -> Iterator[Sample]:
-    """The exchanges in the finished traces of an experiment, in order of the traces' start.
+    """Read the exchanges in the finished traces of an experiment, page by page.
 
-    tracking_uri  the server or store; else the one that MLflow's settings name, or that of `client`
-    experiment    its name or id
-    since, until  traces that ended at `since` or later, and before `until`: datetimes, ISO texts or seconds
-    limit         at most so many samples
-    overlap       seconds before `since` that are read again, because traces arrive late. Samples that were read before
-                  have the same ids, and their scores replace those that were written
-    longest       seconds that a trace may take: by its start the server is asked, and what started earlier than this
-                  before `since` is not found
-    rules         where the application keeps question, contexts and answer
+    Args:
+        tracking_uri: The server or store; else the one that MLflow's settings name, or that of `client`.
+        experiment: Its name or id.
+        since: Traces that ended then or later: a datetime, an ISO text or seconds since 1970.
+        until: Traces that ended before then.
+        limit: At most so many samples.
+        overlap: Seconds before `since` that are read again, because traces arrive late. Samples that were read before
+            have the same ids, and their scores replace those that were written.
+        longest: Seconds that a trace may take: by its start the server is asked, and what started earlier than this
+            before `since` is not found.
+        rules: Where the application keeps question, contexts and answer.
+        client: A client of MLflow in place of `tracking_uri`.
 
-    Reads page by page. Raises InputError for an experiment that is not there, StoreError where nothing can be read.
+    Returns:
+        One sample for each exchange, in order of the traces' start. Iterating raises InputError for an experiment that
+        is not there, StoreError where nothing can be read.
+
+    Raises:
+        InputError: An argument is out of range, or both `client` and `tracking_uri` are given.
     """
     if limit is not None and limit < 0:
         raise InputError(f"limit: expected 0 or more, got {limit}")

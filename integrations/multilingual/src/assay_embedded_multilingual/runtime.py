@@ -45,8 +45,9 @@ class _Loaded:
 class MultilingualReader:
     """The shipped reader. Safe to use from several threads; holds no state between calls.
 
-    fingerprint  a hash over the manifest of the files and the version of this package
-    card         what was measured, by language; the content of card.json
+    Attributes:
+        fingerprint: A hash over the manifest of the files and the version of this package.
+        card: What was measured, by language; the content of card.json.
     """
 
     def __init__(self, loaded: _Loaded, threads: int) -> None:

@@ -26,12 +26,21 @@ Item = SpanData | RowError
 
 
 def read_spans(path: str | Path) -> Iterator[Item]:
-    """The spans in a file, one at a time; a RowError, which says where, in the place of what cannot be read.
+    """Read the spans in a file, one at a time.
 
     Reads OTLP JSON (one request per line, as the collector's file exporter writes it, or a whole document), lines or a
     list of single spans (as the SDK's `span.to_json()` and Phoenix' REST API write them), all also gzipped, and
     Parquet (with `assay-rag[parquet]`) with a row per span, such as Phoenix' data frames. A file of JSON that is not
-    written line by line is read whole. Raises InputError for a file that cannot be opened.
+    written line by line is read whole.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The spans; in the place of what cannot be read a RowError, which says where.
+
+    Raises:
+        InputError: The file cannot be opened.
     """
     path = Path(path).expanduser()
     if not path.is_file():

@@ -25,7 +25,8 @@ from assay.extension import (
 class Reading:
     """The fields of a run, as far as a span tells them.
 
-    judges  this step judges others: a guardrail, an evaluation
+    Attributes:
+        judges: This step judges others: a guardrail, an evaluation.
     """
 
     kind: RunKind | None = None

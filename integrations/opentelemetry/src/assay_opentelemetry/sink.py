@@ -31,14 +31,6 @@ def open_sink(address: str) -> OpenTelemetrySink:
 class OpenTelemetrySink(RemoteSink):
     """Emits one event per score.
 
-    endpoint         an OTLP/HTTP receiver such as `http://localhost:4318`. The sink then exports by itself, one request
-                     per sample, and knows what became of it
-    headers          sent along to the endpoint; else those of OTEL_EXPORTER_OTLP_HEADERS
-    timeout          seconds that one export may take, its own retries included
-    logger_provider  where there is no endpoint: emits through it, or through the application's global one. The SDK
-                     tells nobody whether its exporter failed: such scores count as sent, unconfirmed
-    options          those of every remote sink: attempts, patience, dry_run, mask, texts
-
     The span is `ids["otel_trace_id"]` and `ids["otel_span_id"]`; where it is not known, `ids["gen_ai_response_id"]`
     says which answer was judged. Samples with neither, nor a trace id, are skipped, and counted as such.
 
@@ -47,6 +39,15 @@ class OpenTelemetrySink(RemoteSink):
     URL names (`assay_opentelemetry.conventions`), and judge, version, range and evidence under `assay.`. OpenTelemetry
     only appends: writing the same score again gives another event. Both carry the same `assay.id`, by which a store can
     tell.
+
+    Args:
+        endpoint: An OTLP/HTTP receiver such as `http://localhost:4318`. The sink then exports by itself, one request
+            per sample, and knows what became of it.
+        headers: Sent along to the endpoint; else those of OTEL_EXPORTER_OTLP_HEADERS.
+        timeout: Seconds that one export may take, its own retries included.
+        logger_provider: Where there is no endpoint: emits through it, or through the application's global one. The SDK
+            tells nobody whether its exporter failed: such scores count as sent, unconfirmed.
+        options: Those of every remote sink: attempts, patience, dry_run, mask, texts.
     """
 
     def __init__(
@@ -83,14 +84,12 @@ class OpenTelemetrySink(RemoteSink):
         return call_repr(self, logger_provider=self._provider, endpoint=self._host)
 
     def target_of(self, sample: Sample) -> str | None:
-        """The span as "TRACE/SPAN"; else the response id; else the trace id."""
         trace, span = _hex(sample.ids.get("otel_trace_id"), 32), _hex(sample.ids.get("otel_span_id"), 16)
         if trace and span:
             return f"{trace}/{span}"
         return sample.ids.get("gen_ai_response_id") or trace
 
     def send(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> None:
-        """Emit one event per annotation, and export them."""
         from opentelemetry._logs import LogRecord, SeverityNumber
 
         now = time.time_ns()

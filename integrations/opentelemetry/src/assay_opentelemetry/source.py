@@ -24,12 +24,13 @@ log = logging.getLogger("assay.data")
 class Counts:
     """What was read.
 
-    spans       spans and log records read
-    unreadable  lines, rows, spans and whole traces that could not be read
-    traces      traces with at least one span
-    samples     samples found
-    empty       traces without an exchange: nothing was asked or nothing said
-    unfinished  parts of traces whose parent span was never seen, though it is one of the same process
+    Attributes:
+        spans: Spans and log records read.
+        unreadable: Lines, rows, spans and whole traces that could not be read.
+        traces: Traces with at least one span.
+        samples: Samples found.
+        empty: Traces without an exchange: nothing was asked or nothing said.
+        unfinished: Parts of traces whose parent span was never seen, though it is one of the same process.
     """
 
     spans: int = 0
@@ -43,17 +44,21 @@ class Counts:
 def spans_to_samples(
     spans: Iterable[Any], rules: CaptureRules | None = None, *, counts: Counts | None = None, in_memory: int = IN_MEMORY
 ) -> Iterator[Sample | RowError]:
-    """The samples in spans of any order: one for each exchange, in order of the traces' start.
-
-    spans      `SpanData`, spans of the OpenTelemetry SDK, dicts (see `assay_opentelemetry.records.span_of`), or
-               RowErrors, which are passed on
-    rules      where question, answer and contexts are, if they are not found by themselves
-    counts     filled in while the samples are read
-    in_memory  spans held in memory; above that they wait in a temporary file
+    """Read the samples in spans of any order.
 
     Earlier turns of the same conversation (by session, thread or conversation id) are a sample's history, with the
-    contexts they had. What cannot be read is a RowError, and loses nothing else. A trace is complete only when all
-    spans have been read: samples come after that.
+    contexts they had. What cannot be read loses nothing else. A trace is complete only when all spans have been read:
+    samples come after that.
+
+    Args:
+        spans: `SpanData`, spans of the OpenTelemetry SDK, dicts (see `assay_opentelemetry.records.span_of`), or
+            RowErrors, which are passed on.
+        rules: Where question, answer and contexts are, if they are not found by themselves.
+        counts: Filled in while the samples are read.
+        in_memory: Spans held in memory; above that they wait in a temporary file.
+
+    Yields:
+        One sample for each exchange, in order of the traces' start, and a RowError for what cannot be read.
     """
     counts = counts if counts is not None else Counts()
     conversations = Conversations()
@@ -98,7 +103,19 @@ def _readable(spans: Iterable[Any], counts: Counts) -> Iterator[SpanData | RowEr
 def read_traces(
     path: str | Path, rules: CaptureRules | None = None, *, counts: Counts | None = None
 ) -> Iterator[Sample | RowError]:
-    """The samples in a file of spans: OTLP JSON, lines of spans or Parquet. See `read_spans` and `spans_to_samples`."""
+    """Read the samples in a file of spans. See `read_spans` and `spans_to_samples`.
+
+    Args:
+        path: A file of OTLP JSON, lines of spans, or Parquet.
+        rules: Where question, answer and contexts are, if they are not found by themselves.
+        counts: Filled in while the samples are read.
+
+    Returns:
+        One sample for each exchange, and a RowError for what cannot be read.
+
+    Raises:
+        InputError: The file cannot be opened.
+    """
     return spans_to_samples(read_spans(path), rules, counts=counts)
 
 
@@ -112,8 +129,9 @@ def open_source(
 ) -> Iterator[Sample | RowError]:
     """The samples of `otel:FILE`. See `read_traces`.
 
-    since, until  seconds since 1970, a datetime or an ISO text: samples that ended then or later, and before then
-    limit         stop after that many samples
+    Args:
+        since, until: Seconds since 1970, a datetime or an ISO text: samples that ended then or later, and before then.
+        limit: Stop after that many samples.
     """
     if not address:
         raise InputError("otel: expected the path of a file, as in otel:spans.jsonl")

@@ -29,9 +29,15 @@ _TOOL_NAMES = ("tool.name", conventions.TOOL_NAME)
 
 
 def run_of(span: SpanData) -> Run:
-    """The run that a span stands for. Its id and its parent's are trace id and span id, joined by a dash.
+    """Read the run that a span stands for. Its id and its parent's are trace id and span id, joined by a dash.
 
     Never raises for what the attributes hold: what cannot be read is left out.
+
+    Args:
+        span: The span.
+
+    Returns:
+        The run.
     """
     return run_from(span, reading_of(span))
 

@@ -26,18 +26,30 @@ from assay_opentelemetry.spans import reading_of, run_from
 
 @dataclass(slots=True)
 class TraceSamples:
-    """What came of a trace. `unfinished`: parts whose parent span, in the same process, has not been seen (yet)."""
+    """What came of a trace.
+
+    Attributes:
+        samples: One for each exchange.
+        unfinished: Parts whose parent span, in the same process, has not been seen (yet).
+    """
 
     samples: list[Sample]
     unfinished: int = 0
 
 
 def trace_samples(spans: Iterable[SpanData], rules: CaptureRules | None = None) -> TraceSamples:
-    """The samples in the spans of one trace, which may come in any order and more than once.
+    """Read the samples in the spans of one trace.
 
     A trace holds one sample for each exchange: for its root, or, where the root is no part of the RAG system (a web
     server), for each outermost step that is. Guardrails and evaluations are left out with all that is below them.
     Where the root was never sent, or was not yet, its parts are no samples: they are counted as unfinished.
+
+    Args:
+        spans: The spans, in any order; one may come more than once.
+        rules: Where question, answer and contexts are, if they are not found by themselves.
+
+    Returns:
+        The samples, and how many parts are unfinished.
     """
     whole = _unique_spans(spans)
     local = {span.span_id for span in whole if span.parent_remote is False}

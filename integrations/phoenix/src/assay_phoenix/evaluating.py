@@ -35,15 +35,16 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
 
         frame = evaluate_dataframe(dataframe=frame, evaluators=[AssayEvaluator("faithfulness")])
 
-    metric   a metric or its name; for several, which then share what the judge found, see `evaluators`
-    judge    a judge, its name, or None for the embedded one
-    name     what the evaluator and its scores are called; default: the metric's label
-    options  of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts
-
     A score has the value, the evidence as explanation, judge, version, range and evidence as metadata. Where there is
     no measurement it has no value, but the label "skipped" or "failed" and the reason. Columns and dicts are read
     under any accepted name; `input_mapping` takes other names to `question`, `contexts`, `answer` and `reference`.
     Nothing is raised for a row: Phoenix would end the whole evaluation, after ten tries.
+
+    Args:
+        metric: A metric or its name; for several, which then share what the judge found, see `evaluators`.
+        judge: A judge, its name, or None for the embedded one.
+        name: What the evaluator and its scores are called; default: the metric's label.
+        options: Of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts.
     """
 
     def __init__(
@@ -73,12 +74,20 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
         return call_repr(self, self._panel)
 
     def evaluate(self, eval_input: Mapping[str, Any], input_mapping: Any = None) -> list[Score]:
-        """The score of one row, in a list."""
+        """Score one row.
+
+        Args:
+            eval_input: The row.
+            input_mapping: Other names of its columns, as Phoenix takes them.
+
+        Returns:
+            A list with the score.
+        """
         found: list[Score] = super().evaluate(*self._all_of(eval_input, input_mapping))
         return found
 
     async def async_evaluate(self, eval_input: Mapping[str, Any], input_mapping: Any = None) -> list[Score]:
-        """The score of one row, in a list."""
+        """Async form of `evaluate`."""
         found: list[Score] = await super().async_evaluate(*self._all_of(eval_input, input_mapping))
         return found
 
@@ -108,5 +117,14 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
 def evaluators(
     *metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
 ) -> list[AssayEvaluator]:
-    """One evaluator per metric, which share judge and judgements: `evaluators=evaluators("faithfulness", ...)`."""
+    """Make one evaluator per metric, which share judge and judgements: `evaluators=evaluators("faithfulness", ...)`.
+
+    Args:
+        metrics: Names or metrics.
+        judge: A judge, its name, or None for the embedded one.
+        options: Those of `AssayEvaluator`.
+
+    Returns:
+        The evaluators, in the order of the metrics.
+    """
     return [AssayEvaluator(panel) for panel in MetricAdapter(metrics, judge, **options).each()]

@@ -21,9 +21,10 @@ _PASSING = (408, 425, 429)
 class Server:
     """One server. The client is made in the process that uses it: connections do not survive a fork.
 
-    base_url, api_key  as `phoenix.client.Client` takes them: what is not given it reads from PHOENIX_ENDPOINT and
-                       PHOENIX_API_KEY, and the address is http://localhost:6006 in the end
-    client             a `phoenix.client.Client` in place of them
+    Args:
+        base_url, api_key: As `phoenix.client.Client` takes them: what is not given it reads from PHOENIX_ENDPOINT and
+            PHOENIX_API_KEY, and the address is http://localhost:6006 in the end.
+        client: A `phoenix.client.Client` in place of them.
     """
 
     def __init__(self, base_url: str | None = None, api_key: str | None = None, client: Client | None = None) -> None:

@@ -30,20 +30,21 @@ def open_sink(address: str) -> PhoenixSink:
 class PhoenixSink(RemoteSink):
     """Writes one annotation per score, in one request per sample.
 
-    base_url, api_key  the server; else as the Phoenix client finds it: PHOENIX_ENDPOINT, http://localhost:6006, and
-                       PHOENIX_API_KEY
-    client             a `phoenix.client.Client` in place of these two
-    project            name or id of the project to read scores back from; else the projects are searched for the span
-    level              what is annotated: "span" the sample's span, `ids["otel_span_id"]`; "trace" its trace,
-                       `ids["otel_trace_id"]`
-    documents          where the sample knows its retriever's span, `ids["otel_retriever_span_id"]`, verdicts on single
-                       passages become annotations of its documents
-    options            those of every remote sink: verify, attempts, patience, dry_run, mask, texts
-
     An annotation has the metric as name, the score or the label "skipped" or "failed", the explanation, and judge,
     version, range and evidence as metadata. Writing the same score again replaces the annotation; another judge's
     stands beside it.
     A span that the server does not have yet is waited for. Samples without the id are skipped, and counted as such.
+
+    Args:
+        base_url, api_key: The server; else as the Phoenix client finds it: PHOENIX_ENDPOINT, http://localhost:6006, and
+            PHOENIX_API_KEY.
+        client: A `phoenix.client.Client` in place of these two.
+        project: Name or id of the project to read scores back from; else the projects are searched for the span.
+        level: What is annotated: "span" the sample's span, `ids["otel_span_id"]`; "trace" its trace,
+            `ids["otel_trace_id"]`.
+        documents: Where the sample knows its retriever's span, `ids["otel_retriever_span_id"]`, verdicts on single
+            passages become annotations of its documents.
+        options: Those of every remote sink: verify, attempts, patience, dry_run, mask, texts.
     """
 
     loggers = ("phoenix", "httpx", "httpcore")
@@ -78,11 +79,9 @@ class PhoenixSink(RemoteSink):
         self._server.projects()
 
     def target_of(self, sample: Sample) -> str | None:
-        """The id of the span, or of the trace."""
         return sample.ids.get(_ID[self._level])
 
     def send(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> None:
-        """Write all annotations, and know that they were taken: the server answers when they are stored."""
         data: list[Any] = [{f"{self._level}_id": target, **_body(annotation)} for annotation in annotations]
         with answers():
             if self._level == "span":
@@ -93,7 +92,6 @@ class PhoenixSink(RemoteSink):
             self._annotate_documents(annotations, sample)
 
     def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
-        """The ids of those annotations that the server has with this very value."""
         stored = self._stored(target, [annotation.name for annotation in annotations], sample)
         return {annotation.id for annotation in annotations if any(_same(annotation, other) for other in stored)}
 

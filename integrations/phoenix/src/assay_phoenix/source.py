@@ -50,22 +50,30 @@ def phoenix_samples(
     rules: CaptureRules | None = None,
     client: Client | None = None,
 ) -> Iterator[Sample]:
-    """The exchanges in the finished traces of a project, in order of the traces' start.
+    """Read the exchanges in the finished traces of a project, page by page, with the spans of a few traces at a time.
 
-    base_url, api_key  the server; else as the Phoenix client finds it, or `client` in place of these two
-    project            its name or id
-    since, until       traces that ended at `since` or later, and before `until`: datetimes, ISO texts or seconds
-    limit              at most so many samples
-    overlap            seconds before `since` that are read again, because spans arrive late. Samples that were read
-                       before have the same ids, and their scores replace those that were written
-    longest            seconds that a trace may take: by its start the server is asked, and what started earlier than
-                       this before `since` is not found
-    settle             seconds after which a trace without its root counts as finished: the root is in another service,
-                       which reports elsewhere. Before, it may still be at work
-    rules              where the application keeps question, contexts and answer
+    Args:
+        base_url: The server; else as the Phoenix client finds it.
+        api_key: Its key; else as the Phoenix client finds it.
+        project: Its name or id.
+        since: Traces that ended then or later: a datetime, an ISO text or seconds since 1970.
+        until: Traces that ended before then.
+        limit: At most so many samples.
+        overlap: Seconds before `since` that are read again, because spans arrive late. Samples that were read before
+            have the same ids, and their scores replace those that were written.
+        longest: Seconds that a trace may take: by its start the server is asked, and what started earlier than this
+            before `since` is not found.
+        settle: Seconds after which a trace without its root counts as finished: the root is in another service, which
+            reports elsewhere. Before, it may still be at work.
+        rules: Where the application keeps question, contexts and answer.
+        client: A client of Phoenix in place of `base_url` and `api_key`.
 
-    Reads page by page and holds the spans of a few traces at a time. Raises InputError for a project that is not
-    there, StoreError where the server cannot be read.
+    Returns:
+        One sample for each exchange, in order of the traces' start. Iterating raises InputError for a project that is
+        not there, StoreError where the server cannot be read.
+
+    Raises:
+        InputError: An argument is out of range.
     """
     if limit is not None and limit < 0:
         raise InputError(f"limit: expected 0 or more, got {limit}")

@@ -51,14 +51,15 @@ class AssertScores:
     ) -> ScoredSample:
         """Score a sample, or a row as `evaluate` takes it, and fail where a score is worse than its limit.
 
-        limits      the least value by metric (the greatest, where lower is better), for names that are no words of
-                    Python: {"ragas:faithfulness": 0.8}; else by keyword, faithfulness=0.8
-        metrics     metrics of your own, or with parameters, that limits then name; they are scored without one, too
-        on_error   what a score without a value does to the test: "fail", "skip" or "pass"
-        column_map  your names of fields, where the sample is a row
-        deadline    seconds for the scores; what is not measured by then has no value
-
         Gives the sample with its scores. Raises InputError for limits that no metric has or can break.
+
+        Args:
+            limits: The least value by metric (the greatest, where lower is better), for names that are no words of
+                Python: {"ragas:faithfulness": 0.8}; else by keyword, faithfulness=0.8.
+            metrics: Metrics of your own, or with parameters, that limits then name; they are scored without one, too.
+            on_error: What a score without a value does to the test: "fail", "skip" or "pass".
+            column_map: Your names of fields, where the sample is a row.
+            deadline: Seconds for the scores; what is not measured by then has no value.
         """
         __tracebackhide__ = True
         wanted = {**(limits or {}), **named}

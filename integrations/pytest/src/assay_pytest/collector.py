@@ -23,7 +23,8 @@ _seen: set[str] = set()
 class SessionScores:
     """The run of this session, as one process sees it.
 
-    session  what tells this session's run from an older one of the same name
+    Args:
+        session: What tells this session's run from an older one of the same name.
     """
 
     def __init__(self, config: pytest.Config, run: str, session: str) -> None:

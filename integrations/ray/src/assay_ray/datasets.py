@@ -45,8 +45,9 @@ LINES = ("jsonl", "ndjson")
 class HandedShard(Shard):
     """A shard whose rows are at hand.
 
-    handed  refers to them in Ray's memory, where they stay for as long as somebody holds it
-    path    where they are from; empty unless there are several files
+    Attributes:
+        handed: Refers to them in Ray's memory, where they stay for as long as somebody holds it.
+        path: Where they are from; empty unless there are several files.
     """
 
     handed: Any = None
@@ -91,8 +92,9 @@ def _with_file(path: str, row: Sample | RowError) -> Sample | RowError:
 class DatasetRows:
     """A Dataset as a job reads it; see `assay.evaluation.sharded.shards.Cut`.
 
-    paths  of the files behind it, where they were named; lines: which hold JSON lines
-    most   rows of a shard
+    Attributes:
+        paths: Of the files behind it, where they were named; lines: which hold JSON lines.
+        most: Rows of a shard.
     """
 
     dataset: Any

@@ -34,8 +34,9 @@ MOVED = 5
 class Comparison:
     """Two runs on the rows they share.
 
-    notes    what a reader should know, one sentence each
-    slices   column -> its value -> metric: the rows with that value alone
+    Attributes:
+        notes: What a reader should know, one sentence each.
+        slices: Column -> its value -> metric: the rows with that value alone.
     """
 
     first: str

@@ -23,9 +23,10 @@ FEWEST = 10
 class Link:
     """How much higher one judge scores than another on the same answers.
 
-    old, new  the judges
-    anchors   answers that both have scored
-    offsets   by metric: the new judge's mean less the old one's, with its interval
+    Attributes:
+        old, new: The judges.
+        anchors: Answers that both have scored.
+        offsets: By metric: the new judge's mean less the old one's, with its interval.
     """
 
     old: str

@@ -48,13 +48,14 @@ class MovedRow:
 class MetricDiff:
     """One metric in both runs.
 
-    difference  None where no row has a value in both
-    p           of the difference, corrected for all metrics of which a row moved (Holm)
-    pairs       rows with a value in both runs; `unmeasured` rows are in both runs and lack one
-    bounds      the mean difference over all rows of both runs, were each missing value as bad for the second run, or as
-                good for it, as can be
-    moved       the rows that moved most, those for the worse first
-    offset      what the judges of the runs differ by, where they were linked: the difference is without it
+    Attributes:
+        difference: None where no row has a value in both.
+        p: Of the difference, corrected for all metrics of which a row moved (Holm).
+        pairs: Rows with a value in both runs; `unmeasured` rows are in both runs and lack one.
+        bounds: The mean difference over all rows of both runs, were each missing value as bad for the second run, or as
+            good for it, as can be.
+        moved: The rows that moved most, those for the worse first.
+        offset: What the judges of the runs differ by, where they were linked: the difference is without it.
     """
 
     metric: str

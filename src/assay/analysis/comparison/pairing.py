@@ -22,9 +22,10 @@ Key = tuple[str, int]
 class PairedRow:
     """A row of one run, with its scores, without their evidence.
 
-    number   from 1
-    cluster  see `Pair`
-    values   in the columns that were asked for
+    Attributes:
+        number: From 1.
+        cluster: See `Pair`.
+        values: In the columns that were asked for.
     """
 
     number: int
@@ -41,7 +42,8 @@ Rows = dict[Key, PairedRow]
 class RowPair:
     """A row that is in both runs, with its scores, without their evidence. Rows count from 1 in each run.
 
-    cluster  its value in the column that says what hangs together; None where it has none, or nothing was asked
+    Attributes:
+        cluster: Its value in the column that says what hangs together; None where it has none, or nothing was asked.
     """
 
     name: str

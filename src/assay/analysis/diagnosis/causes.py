@@ -39,16 +39,17 @@ def find_causes(
 ) -> Causes:
     """Why each failed row of a run failed; whether refusals were right; the state of the retrieved passages.
 
-    thresholds  what counts as failed, by metric: a measured value below it, or above it where less is better; None:
-                the defaults (`assay.analysis.diagnosis.failed_rows.DEFAULTS`) of those that the run has
-    answerable  a column of the data that says of each question whether it can be answered
-    top         a passage after this rank is one that a generator may well overlook
-    judge       the run's judge; None: what the run's scores rest on is all that is known. With it, what the store has
-                of it is looked up as well, which asks nothing
-    read        ask the judge for what is missing, for failed rows alone; `Causes.usage` says what that took
-    budget      what the judge may be asked for at most
-
     Raises InputError for thresholds that do not fit the run, for a judge that is not the run's, and `read` without one.
+
+    Args:
+        thresholds: What counts as failed, by metric: a measured value below it, or above it where less is better; None:
+            the defaults (`assay.analysis.diagnosis.failed_rows.DEFAULTS`) of those that the run has.
+        answerable: A column of the data that says of each question whether it can be answered.
+        top: A passage after this rank is one that a generator may well overlook.
+        judge: The run's judge; None: what the run's scores rest on is all that is known. With it, what the store has of
+            it is looked up as well, which asks nothing.
+        read: Ask the judge for what is missing, for failed rows alone; `Causes.usage` says what that took.
+        budget: What the judge may be asked for at most.
     """
     if top < 1:
         raise InputError(f"top: expected at least 1, got {top}")

@@ -25,12 +25,13 @@ class PassagePair:
 class ContextHealth:
     """Counts over the rows whose passages are known.
 
-    rows, passages           rows with at least one passage, and all their passages
-    duplicates               passages that say nearly what an earlier one of their row says, in so many `repeating` rows
-    contradicting            rows in which two passages contradict each other on some claim, of `compared` rows in
-                             which what single passages say was read
-    unused, characters       characters of passages that no claim of the answer rests on, and of all passages, in the
-                             `used_known` rows of which that is known
+    Attributes:
+        rows, passages: Rows with at least one passage, and all their passages.
+        duplicates: Passages that say nearly what an earlier one of their row says, in so many `repeating` rows.
+        contradicting: Rows in which two passages contradict each other on some claim, of `compared` rows in which what
+            single passages say was read.
+        unused, characters: Characters of passages that no claim of the answer rests on, and of all passages, in the
+            `used_known` rows of which that is known.
     """
 
     rows: int = 0

@@ -31,12 +31,15 @@ _YES = frozenset({"yes", "true", "1", "answerable", "y"})
 class ClaimFacts:
     """One claim, and what was read of it.
 
-    passages  what all passages together say of it; None: not read
-    cells     what each passage alone says; None: not read
-    other     what the other text says of it: the reference of a claim of the answer, the answer of one of the reference
-    blamed    whether a failed metric counted it as bad
-    quoted    the numbers of the passages, from 1, that a verdict quotes
-    doubtful  whether "contradicted" was said of it by a judge whose word for that does not count: see `Facts.unsure`
+    Attributes:
+        passages: What all passages together say of it; None: not read.
+        cells: What each passage alone says; None: not read.
+        other: What the other text says of it: the reference of a claim of the answer, the answer of one of the
+            reference.
+        blamed: Whether a failed metric counted it as bad.
+        quoted: The numbers of the passages, from 1, that a verdict quotes.
+        doubtful: Whether "contradicted" was said of it by a judge whose word for that does not count: see
+            `Facts.unsure`.
     """
 
     text: str
@@ -57,14 +60,15 @@ class ClaimFacts:
 class Facts:
     """What decides about one failed row.
 
-    answer, reference  the claims; None where they were not read
-    contexts           the passages in the order of the ranking; None: not known
-    elsewhere          passages of earlier turns and outputs of tools that count as evidence too
-    useful             which passages are useful, where a failed metric asked that
-    abstained          whether the answer states nothing but that it is no answer; None: not known
-    answerable         whether the question can be answered at all; None: not known
-    kept               whether anything of the row is kept but its scores
-    unsure             whether the judge does not tell what a passage contradicts from what it does not mention
+    Attributes:
+        answer, reference: The claims; None where they were not read.
+        contexts: The passages in the order of the ranking; None: not known.
+        elsewhere: Passages of earlier turns and outputs of tools that count as evidence too.
+        useful: Which passages are useful, where a failed metric asked that.
+        abstained: Whether the answer states nothing but that it is no answer; None: not known.
+        answerable: Whether the question can be answered at all; None: not known.
+        kept: Whether anything of the row is kept but its scores.
+        unsure: Whether the judge does not tell what a passage contradicts from what it does not mention.
     """
 
     answer: tuple[ClaimFacts, ...] | None = None

@@ -36,11 +36,12 @@ LABELS: tuple[Label, ...] = get_args(Label)
 class RootCause:
     """Why one sample failed.
 
-    label    one of LABELS
-    because  what shows it, in one sentence that names the claim and the passage
-    row      number of the row, from 1, and its `id` where it has one
-    failed   the metrics that failed it, with their values
-    reads    prompts that would have to be answered before more can be said; 0 unless the label is "not read"
+    Attributes:
+        label: One of LABELS.
+        because: What shows it, in one sentence that names the claim and the passage.
+        row: Number of the row, from 1, and its `id` where it has one.
+        failed: The metrics that failed it, with their values.
+        reads: Prompts that would have to be answered before more can be said; 0 unless the label is "not read".
     """
 
     label: Label
@@ -69,12 +70,13 @@ class RootCause:
 class Causes:
     """The causes of all failed rows of a run.
 
-    per_row     the cause of each failed row, by its number from 1, in the order of the data
-    rows        rows of the run; `unmeasured` of them have no value of any metric that decides, so nobody knows
-    thresholds  what counts as failed: below, or above where less is better; see `find_causes`
-    answered    the table of questions that can be answered and answers that were given, of all rows
-    health      the state of the passages of all rows
-    usage       what reading took; `asked` counts the prompts it needed, those that the store knew included
+    Attributes:
+        per_row: The cause of each failed row, by its number from 1, in the order of the data.
+        rows: Rows of the run; `unmeasured` of them have no value of any metric that decides, so nobody knows.
+        thresholds: What counts as failed: below, or above where less is better; see `find_causes`.
+        answered: The table of questions that can be answered and answers that were given, of all rows.
+        health: The state of the passages of all rows.
+        usage: What reading took; `asked` counts the prompts it needed, those that the store knew included.
     """
 
     run: str

@@ -21,8 +21,9 @@ EXITS: dict[Verdict, int] = {"PASS": 0, "FAIL": 5, "INCONCLUSIVE": 6}
 class DecidingRow:
     """A row that decided a rule. Rows count from 1.
 
-    value, before   the score, and that in the baseline; None where there is none
-    because         what to look at: claims that flipped, claims that cost the score, or why there is no score
+    Attributes:
+        value, before: The score, and that in the baseline; None where there is none.
+        because: What to look at: claims that flipped, claims that cost the score, or why there is no score.
     """
 
     name: str
@@ -47,19 +48,21 @@ class DecidingRow:
 class Ruling:
     """One rule and what became of it.
 
-    because    the verdict in a sentence
-    value      the mean, or for a rule against a baseline the change of the mean, over the rows with a value; of
-               good_share the share of rows that people would call good
-    interval   where that lies; None where nothing is tested, or too few rows tell. Of a mean with the confidence of the
-               gate; of a change each of its ends is wrong with probability 1 - confidence at most
-    bounds     the value, were every missing one as bad and as good as can be
-    p          how surprising this is where the rule holds: corrected for all rules (Holm); None where nothing is tested
-    rows       that the rule speaks of; `measured` of them have a value
-    left_out   rows without a value that are none of the rule's
-    only_before  rows of the baseline that the run has not
-    tolerance  what the judge alone may make of it; None where no noise is known
-    threshold  of good_share: by what rows are told apart; `good`: how many are on its good side. None for other rules
-    decisive   the rows that decided it, the worst first
+    Attributes:
+        because: The verdict in a sentence.
+        value: The mean, or for a rule against a baseline the change of the mean, over the rows with a value; of
+            good_share the share of rows that people would call good.
+        interval: Where that lies; None where nothing is tested, or too few rows tell. Of a mean with the confidence of
+            the gate; of a change each of its ends is wrong with probability 1 - confidence at most.
+        bounds: The value, were every missing one as bad and as good as can be.
+        p: How surprising this is where the rule holds: corrected for all rules (Holm); None where nothing is tested.
+        rows: That the rule speaks of; `measured` of them have a value.
+        left_out: Rows without a value that are none of the rule's.
+        only_before: Rows of the baseline that the run has not.
+        tolerance: What the judge alone may make of it; None where no noise is known.
+        threshold: Of good_share: by what rows are told apart; `good`: how many are on its good side. None for other
+            rules.
+        decisive: The rows that decided it, the worst first.
     """
 
     rule: GateRule

@@ -126,11 +126,12 @@ class _RuleBets:
 class Early:
     """Looks at a gate after every row; hand `take` to `assay.evaluate(..., until=...)`, with `ShuffledData` rows.
 
-    rows      all rows of the data with their numbers, in their order
-    judge     the fingerprint of the judge that will score them
-
     Raises InputError for a gate with clusters, a baseline of another judge or one that is incomplete, a rule against
     one without one, a metric that is not measured, and ranges without an end.
+
+    Args:
+        rows: All rows of the data with their numbers, in their order.
+        judge: The fingerprint of the judge that will score them.
     """
 
     def __init__(

@@ -29,15 +29,16 @@ Clusters = Sequence[Hashable] | None
 class LimitEvidence:
     """What values show of a limit.
 
-    value     the mean of those that are known
-    interval  where it lies: of a level with probability 1 - alpha; of a change each of its ends is wrong with
-              probability `alpha` at most. None where too few tell
-    bounds    the mean, were the missing ones as bad and as good as can be
-    holds     whether it is shown that the limit is kept, whatever the missing ones are
-    p         how surprising the values are where the limit is kept, were the missing ones as good as can be; None where
-              nothing is left to chance
-    broken    whether they can show that it is not, `p` apart
-    threshold  of a share of good rows: by what they are told apart; `good`: how many are on its good side
+    Attributes:
+        value: The mean of those that are known.
+        interval: Where it lies: of a level with probability 1 - alpha; of a change each of its ends is wrong with
+            probability `alpha` at most. None where too few tell.
+        bounds: The mean, were the missing ones as bad and as good as can be.
+        holds: Whether it is shown that the limit is kept, whatever the missing ones are.
+        p: How surprising the values are where the limit is kept, were the missing ones as good as can be; None where
+            nothing is left to chance.
+        broken: Whether they can show that it is not, `p` apart.
+        threshold: Of a share of good rows: by what they are told apart; `good`: how many are on its good side.
     """
 
     value: float

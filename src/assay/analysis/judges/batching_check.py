@@ -47,9 +47,10 @@ FORMAT = 1
 class GroupCheck:
     """What was found of one group.
 
-    parts      of each member what it differs by, by its place and the name of its prompt: "1 support"
-    requests   how many groups were asked together and compared
-    unusable   how many could not be answered together and would have been asked one by one
+    Attributes:
+        parts: Of each member what it differs by, by its place and the name of its prompt: "1 support".
+        requests: How many groups were asked together and compared.
+        unusable: How many could not be answered together and would have been asked one by one.
     """
 
     verdict: Likeness
@@ -106,13 +107,14 @@ async def acheck_batching(
 ) -> BatchingReport:
     """Ask on these rows together and one by one, one by one twice, and say whether that differs.
 
-    margin  points, of 100, above 0: by how much verdicts asked together may differ from those asked one by one, beyond
-            what two readings of these differ by
-
     The other arguments are those of `assay.evaluate`. Judgements are kept, and a rerun asks for what is missing.
     Rows in which nothing belongs together are counted and asked about nothing. Raises InputError for a judge that
     does not write or answers in batches, for a margin that is none, and where no row has anything that belongs
     together; JudgeFailure where the endpoint refuses the key or does not know the model.
+
+    Args:
+        margin: Points, of 100, above 0: by how much verdicts asked together may differ from those asked one by one,
+            beyond what two readings of these differ by.
     """
     if not 0.0 < margin < 100.0:  # nor is NaN
         raise InputError(f"margin: expected points between 0 and 100, got {margin}")

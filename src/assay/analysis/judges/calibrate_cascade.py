@@ -139,8 +139,9 @@ class _SecondAnswers:
 class _Both(BaseJudge):
     """Asks both judges for every verdict, goes on with what the second says, and keeps what both said.
 
-    rows      the rows that asked each prompt, by its key (see `_by_row`)
-    compared  for each kind: the key of the prompt, the first judge's probability, whether the two agree
+    Attributes:
+        rows: The rows that asked each prompt, by its key (see `_by_row`).
+        compared: For each kind: the key of the prompt, the first judge's probability, whether the two agree.
     """
 
     durable = False  # the judgements go into the store under the names of the two

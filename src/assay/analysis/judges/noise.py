@@ -36,8 +36,9 @@ FORMAT = 1
 class NoiseReport:
     """What readings of the same data differ by.
 
-    runs     of each reading, by name
-    metrics  the noise of each metric that has a value in every reading of some row
+    Attributes:
+        runs: Of each reading, by name.
+        metrics: The noise of each metric that has a value in every reading of some row.
     """
 
     judge: str
@@ -107,10 +108,11 @@ def measure(
 def noise_of(results: Sequence[Result], *, item: str | None = None) -> NoiseReport:
     """The noise of runs that are readings of the same data, row by row.
 
-    item  the column that says which rows answer the same question; without one it is rows with the same question,
-          earlier turns and reference
-
     Raises InputError for fewer than two runs, of different judges or lengths, and a column that no row has.
+
+    Args:
+        item: The column that says which rows answer the same question; without one it is rows with the same question,
+            earlier turns and reference.
     """
     if len(results) < 2:
         raise InputError(f"noise: expected two readings or more, got {len(results)}")

@@ -37,11 +37,12 @@ def open_source(
 ) -> Iterator[Sample | RowError]:
     """The samples of `openai-evals:EXPORT`, with a RowError, which names file and line, for what cannot be read.
 
-    address     a file (.json, .jsonl, .csv, .parquet, most also .gz) or a folder of such
-    limit       stop after that many samples
-    column_map  field -> name, of the item (`docs`) or with its path (`item.docs`, `sample.output_text`)
-
     Raises InputError where there is nothing to read, and for a `column_map` that fits no record.
+
+    Args:
+        address: A file (.json, .jsonl, .csv, .parquet, most also .gz) or a folder of such.
+        limit: Stop after that many samples.
+        column_map: Field -> name, of the item (`docs`) or with its path (`item.docs`, `sample.output_text`).
     """
     if not address:
         raise InputError(f"{NAME}: expected a file or a folder, as in {NAME}:output_items.jsonl")

@@ -22,7 +22,8 @@ _NAMED = 3  # rows that are named of those that are left out
 class ImportedValue:
     """What a system found of one row by one metric: a number, or a sentence on why there is none.
 
-    direction  where the system's own verdict shows it
+    Attributes:
+        direction: Where the system's own verdict shows it.
     """
 
     value: float | str

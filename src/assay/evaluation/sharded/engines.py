@@ -30,9 +30,10 @@ GROUP = "assay.engines"
 class WorkerHandle(Protocol):
     """One worker as the driver sees it.
 
-    task   what it works on; None: it is idle
-    row    the number of the row that it began last, of a task whose rows are read alone
-    ready  it has begun: before, its death is no shard's fault
+    Attributes:
+        task: What it works on; None: it is idle.
+        row: The number of the row that it began last, of a task whose rows are read alone.
+        ready: It has begun: before, its death is no shard's fault.
     """
 
     task: ShardTask | None
@@ -77,7 +78,8 @@ class Engine(Protocol):
     def cut(self, data: object, **how: Any) -> ShardedData:
         """The data of a job, to be cut into shards. Raises InputError for kinds that the engine does not read.
 
-        how  column_map, format, language and rows (of a shard at most)
+        Args:
+            how: Column_map, format, language and rows (of a shard at most).
         """
 
     def workers(self, data: ShardedData) -> AbstractContextManager[WorkerPool]:

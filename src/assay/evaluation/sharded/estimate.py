@@ -37,13 +37,14 @@ BATCH = 0.5  # of the usual price
 class CostEstimate:
     """What so many rows take.
 
-    hours    on these cores, and at this endpoint
-    bound    what they wait for: "cores", "calls a minute" or "tokens a minute"
-    cpu      hours of one core
-    calls, prompt, completion  requests and tokens of an LLM judge; 0 of the embedded one
-    dollars  of the judge; None where no prices are known, 0.0 where it is the embedded one
-    lean     gigabytes at most of what is kept with `--lean` and one metric
-    batches  up to a day for each round of them comes on top of the hours
+    Attributes:
+        hours: On these cores, and at this endpoint.
+        bound: What they wait for: "cores", "calls a minute" or "tokens a minute".
+        cpu: Hours of one core.
+        calls, prompt, completion: Requests and tokens of an LLM judge; 0 of the embedded one.
+        dollars: Of the judge; None where no prices are known, 0.0 where it is the embedded one.
+        lean: Gigabytes at most of what is kept with `--lean` and one metric.
+        batches: Up to a day for each round of them comes on top of the hours.
     """
 
     rows: int
@@ -82,15 +83,17 @@ def estimate(
 ) -> CostEstimate:
     """What scoring so many rows takes on so many cores, of one machine or of several.
 
-    judge     "embedded": faithfulness and context_utilization. Any other name is an LLM judge's, with the default
-              metrics; one that answers in batches costs half, and takes the up to 24 hours of each round besides
-    contexts  passages of a row. Measured for 3 to 10, for the embedded judge 3 to 5; beyond, the last line is drawn on
-    prices    of the judge; None: no dollars
-    calls_per_minute, tokens_per_minute  what the endpoint, or the budget, allows
-    like      a run of your own rows with the judge that is meant, none of which were in the store: calls and tokens of
-              a row are taken from it
-
     Raises InputError for numbers that cannot be meant, and for a run that has asked nothing.
+
+    Args:
+        judge: "embedded": faithfulness and context_utilization. Any other name is an LLM judge's, with the default
+            metrics; one that answers in batches costs half, and takes the up to 24 hours of each round besides.
+        contexts: Passages of a row. Measured for 3 to 10, for the embedded judge 3 to 5; beyond, the last line is drawn
+            on.
+        prices: Of the judge; None: no dollars.
+        calls_per_minute, tokens_per_minute: What the endpoint, or the budget, allows.
+        like: A run of your own rows with the judge that is meant, none of which were in the store: calls and tokens of
+            a row are taken from it.
     """
     given = {
         "rows": rows, "contexts": contexts, "cores": cores, "calls_per_minute": calls_per_minute,

@@ -225,7 +225,8 @@ def _run_and_merge(driver: Driver, recipe: ShardRecipe, result: Result) -> Resul
 def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> None:
     """Put the rows of those of these shards that are done into the result's run, numbered over the whole data.
 
-    shards  of the recipe's files, in the order of the data
+    Args:
+        shards: Of the recipe's files, in the order of the data.
     """
     folder, names = Folder(recipe.out), list(result.metrics)
     before, file, in_file = 0, 0, 0

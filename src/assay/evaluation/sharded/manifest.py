@@ -29,9 +29,10 @@ from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 class Deaths:
     """What is known of the workers that died over a shard.
 
-    count   since the last row was found guilty, or the job was last started
-    row     the number in its file of the row that was read alone when the last one died; None where rows were mixed
-    guilty  numbers of rows that killed two workers in sequence, read alone: they are not read again
+    Attributes:
+        count: Since the last row was found guilty, or the job was last started.
+        row: The number in its file of the row that was read alone when the last one died; None where rows were mixed.
+        guilty: Numbers of rows that killed two workers in sequence, read alone: they are not read again.
     """
 
     count: int = 0

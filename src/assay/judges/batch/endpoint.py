@@ -33,10 +33,13 @@ FOLDER = Path(".assay")
 class BatchEndpoint(BatchClient):
     """See the module.
 
-    model     of all requests: a batch has one model
-    share     of the usual price; None: not known
-    folder    where batches are kept; None: where the run's store is
-    say       told what happens, in words
+    Args:
+        model: Of all requests: a batch has one model.
+        share: Of the usual price; None: not known.
+        folder: Where batches are kept; None: where the run's store is.
+
+    Attributes:
+        say: Told what happens, in words.
     """
 
     def __init__(

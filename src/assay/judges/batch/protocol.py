@@ -25,12 +25,13 @@ NO_LIST = frozenset({400, 404, 405, 501})
 class BatchStatus:
     """What a provider says of a batch.
 
-    said     in words
-    ended    no further results will come
-    refused  why nothing of it was run; None: it was, or still is
-    full     it was refused because too much waits already: later it will do
-    results  where its results are
-    cancelled  somebody ended it there
+    Attributes:
+        said: In words.
+        ended: No further results will come.
+        refused: Why nothing of it was run; None: it was, or still is.
+        full: It was refused because too much waits already: later it will do.
+        results: Where its results are.
+        cancelled: Somebody ended it there.
     """
 
     id: str
@@ -49,9 +50,10 @@ class CannotList(Exception):
 async def listed(wire: BatchClient, path: str, cursor: str, pages: int) -> AsyncIterator[list[dict[str, Any]]]:
     """What an endpoint lists of its batches, the newest first: up to a hundred at a time, up to so many times.
 
-    cursor  what it calls the parameter for the id after which to go on
-
     Raises CannotList where there is no list, JudgeFailure where it cannot be had now.
+
+    Args:
+        cursor: What it calls the parameter for the id after which to go on.
     """
     after: str | None = None
     for _ in range(pages):
@@ -78,9 +80,10 @@ async def listed(wire: BatchClient, path: str, cursor: str, pages: int) -> Async
 class BatchProtocol(Protocol):
     """How one provider's batches are spoken to.
 
-    path                       where batches are made and listed
-    most_requests, most_bytes  of one batch
-    head, between, tail        what stands around the requests in a file
+    Attributes:
+        path: Where batches are made and listed.
+        most_requests, most_bytes: Of one batch.
+        head, between, tail: What stands around the requests in a file.
     """
 
     path: str

@@ -30,11 +30,14 @@ VOTE = "_vote"
 class PollInterval:
     """How long a courier waits, and how often it tries.
 
-    poll      seconds between two looks at batches under way
-    list_lag  seconds by which the provider's list may lag behind: so long a batch that may have been made is looked for
-    patience  seconds without a new request after which those that there are go, although some row does something else
-    tries     batches that one request goes into at most
-    failures  looks in a row that may fail
+    Attributes:
+        poll: Seconds between two looks at batches under way.
+        list_lag: Seconds by which the provider's list may lag behind: so long a batch that may have been made is looked
+            for.
+        patience: Seconds without a new request after which those that there are go, although some row does something
+            else.
+        tries: Batches that one request goes into at most.
+        failures: Looks in a row that may fail.
     """
 
     poll: float = 60.0

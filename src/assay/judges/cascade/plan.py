@@ -31,14 +31,15 @@ _KEYS = ("api_key", "headers")
 class BandPlan(Record):
     """The band of one kind of prompt (support, usefulness, criterion).
 
-    low, high    verdicts whose probability lies between go to the second judge
-    reached      whether this band is shown to reach the target; where none is, everything goes to the second judge
-    reason       why none is
-    agreement    of the cascade with the second judge, on verdicts that had no part in ordering the bands
-    at_least     what is shown of it at the plan's confidence
-    alone        agreement of the first judge alone, on the same verdicts
-    escalated    share of all verdicts that goes to the second judge, in [0, 1]
-    verdicts     verdicts of both judges; `tested` of them gave the agreement, as much as `effective` independent ones
+    Attributes:
+        low, high: Verdicts whose probability lies between go to the second judge.
+        reached: Whether this band is shown to reach the target; where none is, everything goes to the second judge.
+        reason: Why none is.
+        agreement: Of the cascade with the second judge, on verdicts that had no part in ordering the bands.
+        at_least: What is shown of it at the plan's confidence.
+        alone: Agreement of the first judge alone, on the same verdicts.
+        escalated: Share of all verdicts that goes to the second judge, in [0, 1].
+        verdicts: Verdicts of both judges; `tested` of them gave the agreement, as much as `effective` independent ones.
     """
 
     low: float
@@ -63,10 +64,11 @@ class BandPlan(Record):
 class Saving(Record):
     """What the verdicts of the calibration cost with the second judge alone, and would have cost with the cascade.
 
-    calls    requests, where prompts that share one count once; long texts take several
-    tokens   None where the endpoint does not tell, or judgements were at hand already. The cascade's are an upper
-             estimate: a request with fewer claims is counted with its whole prompt
-    dollars  None without prices or tokens
+    Attributes:
+        calls: Requests, where prompts that share one count once; long texts take several.
+        tokens: None where the endpoint does not tell, or judgements were at hand already. The cascade's are an upper
+            estimate: a request with fewer claims is counted with its whole prompt.
+        dollars: None without prices or tokens.
     """
 
     calls_alone: int
@@ -81,10 +83,11 @@ class Saving(Record):
 class CascadePlan(Record):
     """The bands of a cascade of two judges, found on `rows` rows.
 
-    first, then   addresses of the judges: the bands hold for these and no others
-    target        the agreement asked for, at `confidence`, for each kind of prompt by itself
-    failures      prompts that one of the judges did not answer; they say nothing here, and nor do `unreadable` rows
-    specs         how to make the judges from text ("first", "then"), with `options`; never a key
+    Attributes:
+        first, then: Addresses of the judges: the bands hold for these and no others.
+        target: The agreement asked for, at `confidence`, for each kind of prompt by itself.
+        failures: Prompts that one of the judges did not answer; they say nothing here, and nor do `unreadable` rows.
+        specs: How to make the judges from text ("first", "then"), with `options`; never a key.
     """
 
     first: str

@@ -15,12 +15,13 @@ _COUNTED = ("decided", "escalated", "kept", "passed_on")
 class CascadeReport(Record):
     """What a cascade decided where.
 
-    decided      verdicts that stayed with the first judge, by kind of prompt
-    escalated    verdicts in doubt, which the second judge was asked for
-    kept         of those, the ones that are the first judge's all the same, because the second failed
-    passed_on    prompts that went to the second judge whole
-    calls_alone  requests that the second judge alone would have had, where prompts that share one count once
-    calls        of those, the ones that it was sent
+    Attributes:
+        decided: Verdicts that stayed with the first judge, by kind of prompt.
+        escalated: Verdicts in doubt, which the second judge was asked for.
+        kept: Of those, the ones that are the first judge's all the same, because the second failed.
+        passed_on: Prompts that went to the second judge whole.
+        calls_alone: Requests that the second judge alone would have had, where prompts that share one count once.
+        calls: Of those, the ones that it was sent.
     """
 
     decided: Mapping[str, int] = field(default_factory=dict)

@@ -76,12 +76,13 @@ class Endpoint:
     ) -> Body:
         """The body of the response to the body that `make` makes, once it is this request's turn.
 
-        tokens    an estimate for the throttle, with the `reply` that is expected, also in tokens
-        expected  a key without which a response is no answer
-        most      completion tokens that a body allows at most, for the budget
-
         Retried as `Retries` says; every attempt is taken from the budget. Raises JudgeFailure. Its `detail` has the
         status and, as far as the endpoint told, `code`, `param` and `request_id`.
+
+        Args:
+            tokens: An estimate for the throttle, with the `reply` that is expected, also in tokens.
+            expected: A key without which a response is no answer.
+            most: Completion tokens that a body allows at most, for the budget.
         """
         deadline = deadline or Deadline()
         throttle = shared_throttle((self.name, self.address.key), **self.settings.limits)

@@ -52,12 +52,14 @@ _REPLIED = frozenset({Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.REFUS
 async def probe(judge: ChatJudge) -> dict[str, Any]:
     """What works, at the price of one or two chat calls and one for embeddings. Never raises for what does not.
 
-    endpoint, model_name   as configured
-    reachable, model, embeddings    True, or a text that says what is wrong
-    structured             how the schema is enforced: json_schema, json_object or plain (in the prompt only)
-    logprobs               whether label probabilities come; None when that was not asked
-    latency                seconds for one small verdict with all attempts; None without one
-    verdict                "right"; "wrong: ..."; or why there is none
+    Args:
+        judge: The judge. Its address is asked, with its key.
+
+    Returns:
+        `endpoint`, `model_name`: as configured. `reachable`, `model`, `embeddings`: True, or a text that says what is
+        wrong. `structured`: how the schema is enforced: json_schema, json_object or plain (in the prompt only).
+        `logprobs`: whether label probabilities come; None when that was not asked. `latency`: seconds for one small
+        verdict with all attempts; None without one. `verdict`: "right"; "wrong: ..."; or why there is none.
     """
     report = await _one_verdict(judge, {"structured": None, "logprobs": None})
     if report["latency"] is not None:

@@ -37,9 +37,10 @@ class Trouble(Exception):
 class Retries:
     """How often and when to try again.
 
-    max_attempts  attempts in all, not counting refusals for rate, of which 20 are allowed
-    base          seconds before the second attempt, doubled each time; each wait is drawn between half and all of it
-    longest       upper bound of such a wait, seconds
+    Attributes:
+        max_attempts: Attempts in all, not counting refusals for rate, of which 20 are allowed.
+        base: Seconds before the second attempt, doubled each time; each wait is drawn between half and all of it.
+        longest: Upper bound of such a wait, seconds.
     """
 
     max_attempts: int = 5

@@ -20,12 +20,13 @@ START = 8  # calls in flight before anything is known of the endpoint
 class Throttle:
     """Lets calls through, in the order they came.
 
-    maximum              calls in flight at most. The throttle starts at 8 (or `maximum`) and allows twice as many after
-                         each full round of successes; after a refusal for rate (429) half as many, at least 1, and from
-                         then on one more a round
-    requests_per_minute  calls begun in any 60 s; None for no limit
-    tokens_per_minute    tokens asked for in any 60 s, estimated before the call and corrected after it
-    period               seconds of that minute; shorter in tests
+    Attributes:
+        maximum: Calls in flight at most. The throttle starts at 8 (or `maximum`) and allows twice as many after each
+            full round of successes; after a refusal for rate (429) half as many, at least 1, and from then on one more
+            a round.
+        requests_per_minute: Calls begun in any 60 s; None for no limit.
+        tokens_per_minute: Tokens asked for in any 60 s, estimated before the call and corrected after it.
+        period: Seconds of that minute; shorter in tests.
     """
 
     maximum: int = 32

@@ -34,13 +34,14 @@ _BUDGETS = ("max_tokens", "max_completion_tokens")
 class Dialect:
     """What to send to one model at one endpoint.
 
-    structured   how the schema is enforced; `confirmed` once a call succeeded with it
-    show_schema  also state the schema in the prompt: where nothing enforces it, or what enforced it did not
-    budget       the name of the output limit; None when neither name is taken
-    cap          output tokens that the endpoint allows at most, where it said so
-    generosity   factor on output limits; more for models that think before they write
-    logprobs     whether token log-probabilities come back; None: not known yet
-    dropped      parameters that are not taken
+    Attributes:
+        structured: How the schema is enforced; `confirmed` once a call succeeded with it.
+        show_schema: Also state the schema in the prompt: where nothing enforces it, or what enforced it did not.
+        budget: The name of the output limit; None when neither name is taken.
+        cap: Output tokens that the endpoint allows at most, where it said so.
+        generosity: Factor on output limits; more for models that think before they write.
+        logprobs: Whether token log-probabilities come back; None: not known yet.
+        dropped: Parameters that are not taken.
     """
 
     structured: Structured = "json_schema"

@@ -39,9 +39,10 @@ def attach_probabilities(
 
     They add up to 1; `mass` is the probability that all labels have together.
 
-    labels  those of the schema's that were offered; () for all
-
     Leaves everything as it is when the tokens do not make up the reply, or the object was not JSON as it stood.
+
+    Args:
+        labels: Those of the schema's that were offered; () for all.
     """
     if found.start is None:
         return

@@ -233,11 +233,12 @@ def open_capture(
 ) -> Intake:
     """The intake that the arguments of a handler ask for. `owner` is the class that the user called.
 
-    has_reference  the application adds references by itself, in a rule
-    enabled        False: nothing is heard; None: as ASSAY_ENABLED says
-
     Raises TypeError for an option that there is not, with the one that was meant, and InputError for metrics that need
     what a live answer does not have.
+
+    Args:
+        has_reference: The application adds references by itself, in a rule.
+        enabled: False: nothing is heard; None: as ASSAY_ENABLED says.
     """
     check_options(owner, options)
     if isinstance(metrics, (list, tuple)) and not metrics:

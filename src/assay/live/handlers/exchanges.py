@@ -22,7 +22,8 @@ PATIENCE = 10.0  # seconds for a sample that another thread is making
 class PendingExchange:
     """A finished exchange on its way to a sample, which is made once: by the intake, or by whoever asks first.
 
-    size  characters held, about: queues are bounded by it
+    Args:
+        size: Characters held, about: queues are bounded by it.
     """
 
     __slots__ = ("_begun", "_lock", "_make", "_sample", "size")

@@ -28,12 +28,13 @@ BRISK = 0.01  # seconds over which the speed is measured at least
 class Leases:
     """What a worker has in hand. `next`, `finish` and `give_back` are for its loop, and never wait for the file.
 
-    lease    seconds for which samples are leased; renewed four times as often
-    room     samples that are scored at the same time
-    paused   says whether nothing new is to be begun
-    failed   told of each error of the file, after which the same is tried again
-    kept     told when outcomes were kept
-    arrived  told when there are samples to begin
+    Args:
+        lease: Seconds for which samples are leased; renewed four times as often.
+        room: Samples that are scored at the same time.
+        paused: Says whether nothing new is to be begun.
+        failed: Told of each error of the file, after which the same is tried again.
+        kept: Told when outcomes were kept.
+        arrived: Told when there are samples to begin.
     """
 
     def __init__(

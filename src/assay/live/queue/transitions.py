@@ -47,8 +47,9 @@ class Return:
 class Transition:
     """One transaction of a worker: what it is done with, and how many samples more it takes.
 
-    room   samples that it can begin at once
-    ahead  samples that are to lie ready besides; only such as were never in work when a worker died
+    Attributes:
+        room: Samples that it can begin at once.
+        ahead: Samples that are to lie ready besides; only such as were never in work when a worker died.
     """
 
     outcomes: Sequence[Outcome] = ()

@@ -34,9 +34,10 @@ def normalised(level: float, levels: int) -> float:
 class RatedMetric(SystemMetric):
     """One rating of a whole text, on 0 to 1.
 
-    asked   what the judge is asked
-    shown   the texts that it sees, where they are there
-    levels  what each level means, the lowest first, by scale; scales without their own have the standard one
+    Attributes:
+        asked: What the judge is asked.
+        shown: The texts that it sees, where they are there.
+        levels: What each level means, the lowest first, by scale; scales without their own have the standard one.
     """
 
     asked: ClassVar[str]

@@ -45,8 +45,9 @@ def goes_by(kind: Kind, sample: Sample, own: str | None = None) -> tuple[tuple[s
 class Classifier(DeepEvalMetric):
     """Whether the answer gets the expected label of the classifier `kind`.
 
-    about       what the classifier goes by: the disclosures, the scope or the tone; or the column of that name
-    allow_none  whether "NONE" is a label too
+    Attributes:
+        about: What the classifier goes by: the disclosures, the scope or the tone; or the column of that name.
+        allow_none: Whether "NONE" is a label too.
     """
 
     needs: ClassVar = ("question", "answer")

@@ -111,9 +111,10 @@ def check_criteria(
 class ByCriteria(DeepEvalMetric):
     """What is judged by `criteria` or `evaluation_steps`, or by the columns of these names.
 
-    evaluation_params  what the judge is shown, by DeepEval's names
-    rubric             bands of levels from 0 to 10: (lowest, highest, what it means)
-    title              makes the label unique where several are measured: "deepeval:g_eval:tone"
+    Attributes:
+        evaluation_params: What the judge is shown, by DeepEval's names.
+        rubric: Bands of levels from 0 to 10: (lowest, highest, what it means).
+        title: Makes the label unique where several are measured: "deepeval:g_eval:tone".
     """
 
     #: What `evaluation_params` may name, with the titles of what is shown.

@@ -40,8 +40,9 @@ def labels_of(given: object) -> tuple[tuple[str, str], ...]:
 class OwnClassifier(DeepEvalMetric):
     """Whether the answer gets the expected one of `labels` (pairs of label and what it means).
 
-    title       its name in `expected_labels`
-    allow_none  whether "NONE" is a label too
+    Attributes:
+        title: Its name in `expected_labels`.
+        allow_none: Whether "NONE" is a label too.
     """
 
     name: ClassVar[str] = "deepeval:classifier"

@@ -41,8 +41,9 @@ def turn_sections(
 ) -> Sections:
     """The sections of these of `TURN_FIELDS`: passages first, then who said what, with the tools where they are named.
 
-    between  the first turn that is shown and the last one, from 0. Raises JudgeFailure(missing_input) where the sample
-             has no conversation, and where these turns are not there
+    Args:
+        between: The first turn that is shown and the last one, from 0. Raises JudgeFailure(missing_input) where the
+            sample has no conversation, and where these turns are not there.
     """
     messages = _within(conversation(sample, metric), metric, between)
     passages: list[str] = []

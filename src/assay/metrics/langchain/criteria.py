@@ -76,8 +76,9 @@ def listed(questions: Mapping[str, str]) -> str:
 class Criteria(SystemMetric):
     """Yes (1) or no (0): the answer meets the criteria.
 
-    criteria  one of `QUESTIONS` by name, or a mapping of names to questions about the ANSWER. Default: helpfulness
-    fault     whether yes is bad; default: where all criteria are `FAULTS`
+    Attributes:
+        criteria: One of `QUESTIONS` by name, or a mapping of names to questions about the ANSWER. Default: helpfulness.
+        fault: Whether yes is bad; default: where all criteria are `FAULTS`.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("question", "answer")

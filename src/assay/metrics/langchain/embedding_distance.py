@@ -41,7 +41,8 @@ def of_cosine(cosine: float, measure: OfCosine) -> float:
 class EmbeddingDistance(SystemMetric):
     """The distance of answer and reference.
 
-    distance_metric  cosine (default), euclidean, manhattan, chebyshev or hamming
+    Attributes:
+        distance_metric: Cosine (default), euclidean, manhattan, chebyshev or hamming.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("answer", "reference")

@@ -44,7 +44,8 @@ def read_strictly(written: str) -> Any:
 def read_broken(written: str, *, original: bool = False) -> Any:
     """The same for JSON that may be broken off. Raises NotJson.
 
-    original  a bracket closed that was not opened makes the value None, as in LangChain; else it is no JSON
+    Args:
+        original: A bracket closed that was not opened makes the value None, as in LangChain; else it is no JSON.
     """
     try:
         return _completed(_bare(written), original=original)

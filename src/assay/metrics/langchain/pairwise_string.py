@@ -45,7 +45,8 @@ def preference(label: str, swapped: str | None = None) -> float:
 class PairwiseString(SystemMetric):
     """1 where the answer is better than the second one, 0 where that is better, else 0.5.
 
-    criteria  a name, or a mapping of names to questions about the ANSWER; see `criteria.QUESTIONS`
+    Attributes:
+        criteria: A name, or a mapping of names to questions about the ANSWER; see `criteria.QUESTIONS`.
     """
 
     name: ClassVar[str] = "langchain:pairwise_string"

@@ -48,8 +48,9 @@ def normalised(rating: int, by: float | None) -> float:
 class ScoreString(SystemMetric):
     """A rating of 1 to 10.
 
-    criteria      a name, or a mapping of names to questions about the ANSWER; see `criteria.QUESTIONS`
-    normalize_by  what the rating is divided by
+    Attributes:
+        criteria: A name, or a mapping of names to questions about the ANSWER; see `criteria.QUESTIONS`.
+        normalize_by: What the rating is divided by.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("question", "answer")

@@ -26,8 +26,9 @@ MOST = 1e9
 class StringDistance(SystemMetric):
     """The distance of answer and reference.
 
-    distance         one of levenshtein, damerau_levenshtein, jaro, jaro_winkler (default), hamming, indel
-    normalize_score  False: edits are counted, not divided
+    Attributes:
+        distance: One of levenshtein, damerau_levenshtein, jaro, jaro_winkler (default), hamming, indel.
+        normalize_score: False: edits are counted, not divided.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("answer", "reference")

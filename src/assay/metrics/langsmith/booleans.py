@@ -25,8 +25,9 @@ from assay.records import Sample, Score
 class YesOrNo(SystemMetric):
     """Whether the answer to `question` is yes.
 
-    reads  the sample's texts that the judge sees and that must be there
-    also   those that it sees where they are there
+    Attributes:
+        reads: The sample's texts that the judge sees and that must be there.
+        also: Those that it sees where they are there.
     """
 
     asks = (Criterion,)

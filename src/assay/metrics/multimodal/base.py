@@ -35,10 +35,12 @@ PICTURE = "[picture]"
 class MultiModalMetric(SystemMetric):
     """A metric that looks at pictures.
 
-    reading  "vision": pictures are shown to the judge; "ocr": the text on them is read here, on this machine; "both":
-             shown, those of passages with the text that was read on them; "auto": shown to a judge that sees, else read
-    urls     whether the address of a picture may be given to the judge's model, which then fetches it; nothing else
-             ever does
+    Attributes:
+        reading: "vision": pictures are shown to the judge; "ocr": the text on them is read here, on this machine;
+            "both": shown, those of passages with the text that was read on them; "auto": shown to a judge that sees,
+            else read.
+        urls: Whether the address of a picture may be given to the judge's model, which then fetches it; nothing else
+            ever does.
     """
 
     reads_images: ClassVar[bool] = True
@@ -92,8 +94,9 @@ def _plain(text: str | None) -> str | None:
 class View:
     """A sample as its judge reads it.
 
-    images  pictures that are shown, by the title of their section
-    pages   what was read on the pictures of passages, by the passage's index, and where that begins in its text
+    Attributes:
+        images: Pictures that are shown, by the title of their section.
+        pages: What was read on the pictures of passages, by the passage's index, and where that begins in its text.
     """
 
     sample: Sample

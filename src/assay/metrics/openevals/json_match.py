@@ -56,11 +56,12 @@ def by_key(objects: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
 class JsonMatch(SystemMetric):
     """The share of keys with the right value.
 
-    aggregator       how the keys of an object become one number; None: see above
-    list_aggregator  how the objects of a list do
-    rubric           by key what the judge is asked about its value, instead of whether it is equal
-    exclude_keys     keys that do not count
-    list_match_mode  superset, subset, same_elements or ordered
+    Attributes:
+        aggregator: How the keys of an object become one number; None: see above.
+        list_aggregator: How the objects of a list do.
+        rubric: By key what the judge is asked about its value, instead of whether it is equal.
+        exclude_keys: Keys that do not count.
+        list_match_mode: Superset, subset, same_elements or ordered.
     """
 
     needs: ClassVar = ("answer", "reference")

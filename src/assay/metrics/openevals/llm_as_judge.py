@@ -45,10 +45,11 @@ def in_tenths(rated: RatingResult) -> float:
 class LlmAsJudge(SystemMetric):
     """One question to the judge.
 
-    rubric      what is asked: one of `rubrics.RUBRICS`, or a `Rubric` of your own. The default asks whether the answer
-                meets the criteria in `metadata["prompt"]`
-    continuous  how far, instead of yes or no
-    choices     the numbers to choose from, instead of yes or no
+    Attributes:
+        rubric: What is asked: one of `rubrics.RUBRICS`, or a `Rubric` of your own. The default asks whether the answer
+            meets the criteria in `metadata["prompt"]`.
+        continuous: How far, instead of yes or no.
+        choices: The numbers to choose from, instead of yes or no.
     """
 
     rubric: Rubric = RUBRICS["llm_as_judge"]

@@ -20,12 +20,13 @@ CONVERSATION, PLAN, CRITERIA, WAY, REFERENCE_WAY = "messages", "plan", "prompt",
 class Rubric:
     """One question to a judge.
 
-    name       what the score is called
-    question   a question that yes or no answers, naming what is shown: QUESTION, PASSAGES, ANSWER, REFERENCE,
-               CONVERSATION, PLAN, CRITERIA, STEPS, REFERENCE STEPS
-    needs      the fields of the sample without which it is not asked
-    shows      what the judge is shown, where it is there
-    source     the prompt there
+    Attributes:
+        name: What the score is called.
+        question: A question that yes or no answers, naming what is shown: QUESTION, PASSAGES, ANSWER, REFERENCE,
+            CONVERSATION, PLAN, CRITERIA, STEPS, REFERENCE STEPS.
+        needs: The fields of the sample without which it is not asked.
+        shows: What the judge is shown, where it is there.
+        source: The prompt there.
     """
 
     name: str

@@ -92,7 +92,8 @@ def covers(
 ) -> bool:
     """Whether each wanted call has a call of its own that agrees; the first that does is taken.
 
-    swapped  the wanted ones are the agent's and the others the reference's: the agent's arguments go first
+    Args:
+        swapped: The wanted ones are the agent's and the others the reference's: the agent's arguments go first.
     """
     free = list(calls)
     for want in wanted:

@@ -51,9 +51,10 @@ def calls_match(
 class TrajectoryMatch(SystemMetric):
     """1 where `messages` go the way of `metadata["reference_outputs"]`.
 
-    trajectory_match_mode      strict, unordered, subset or superset
-    tool_args_match_mode       exact, ignore, subset or superset
-    tool_args_match_overrides  by the name of a tool: a mode, a list of arguments, or a function of both arguments
+    Attributes:
+        trajectory_match_mode: Strict, unordered, subset or superset.
+        tool_args_match_mode: Exact, ignore, subset or superset.
+        tool_args_match_overrides: By the name of a tool: a mode, a list of arguments, or a function of both arguments.
     """
 
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}

@@ -125,8 +125,9 @@ STORED = TableJudge()
 class TableMetric(SystemMetric):
     """A metric that is counted from some of the tables. Derived classes say which, and count.
 
-    tables   the tables that it is counted from
-    claimed  those without a claim in which nothing can be counted
+    Attributes:
+        tables: The tables that it is counted from.
+        claimed: Those without a claim in which nothing can be counted.
     """
 
     tables: ClassVar[tuple[Table, ...]]

@@ -27,11 +27,12 @@ T = TypeVar("T")
 class SystemMetric(Metric):
     """A metric of another system.
 
-    name         "SYSTEM:NAME"
-    input_rules  what the original refuses, and what it measures all the same
-    conventions  what the original gives for a cause for which assay gives no value; without an entry there is none
-    profile      "assay": no number without a measurement. "original": the original's numbers, and where it gives one
-                 without measuring, that one, marked by `Score.convention`
+    Attributes:
+        name: "SYSTEM:NAME".
+        input_rules: What the original refuses, and what it measures all the same.
+        conventions: What the original gives for a cause for which assay gives no value; without an entry there is none.
+        profile: "assay": no number without a measurement. "original": the original's numbers, and where it gives one
+            without measuring, that one, marked by `Score.convention`.
     """
 
     input_rules: ClassVar[InputRules] = InputRules()
@@ -90,10 +91,11 @@ def at_least(metric: object, argument: str, least: int = 1) -> None:
 class Steps(Record):
     """The formula of a metric in four steps, each a few words, equal where two metrics do the same.
 
-    unit       what is judged: "claims of the answer", "sentences of the reference", "passages", "the whole answer"
-    against    what it is judged by: "all contexts together", "each passage alone", "the reference", "the question"
-    counts     which verdict counts: "supported", "not contradicted", "rating 0 to 3"
-    aggregate  how one number is made of them: "share", "average precision", "mean", "the rating / 3"
+    Attributes:
+        unit: What is judged: "claims of the answer", "sentences of the reference", "passages", "the whole answer".
+        against: What it is judged by: "all contexts together", "each passage alone", "the reference", "the question".
+        counts: Which verdict counts: "supported", "not contradicted", "rating 0 to 3".
+        aggregate: How one number is made of them: "share", "average precision", "mean", "the rating / 3".
     """
 
     unit: str
@@ -111,15 +113,16 @@ class Steps(Record):
 class Entry:
     """A metric of a system, as it is listed.
 
-    make      the metric with its system's defaults
-    source    what it is called there, and where: "ragas.metrics.collections.Faithfulness"
-    compared  the package and version whose numbers ours are held to ("ragas 0.4.3"), or why there is none to compare
-              with ("published formula: ...")
-    family    the name that several systems give to their own formulas: "faithfulness", "context precision", ...
-    empty     what the original gives where nothing can be measured, in words; ours is skipped
-    also      other names of the same there: "LLMContextPrecisionWithReference"
-    ordered   whether the order of the passages matters
-    example   fields of a row that it needs in a form of its own, with values that it takes: {"answer": "id,year"}
+    Attributes:
+        make: The metric with its system's defaults.
+        source: What it is called there, and where: "ragas.metrics.collections.Faithfulness".
+        compared: The package and version whose numbers ours are held to ("ragas 0.4.3"), or why there is none to
+            compare with ("published formula: ...").
+        family: The name that several systems give to their own formulas: "faithfulness", "context precision", ...
+        empty: What the original gives where nothing can be measured, in words; ours is skipped.
+        also: Other names of the same there: "LLMContextPrecisionWithReference".
+        ordered: Whether the order of the passages matters.
+        example: Fields of a row that it needs in a form of its own, with values that it takes: {"answer": "id,year"}.
     """
 
     make: Callable[[], SystemMetric]

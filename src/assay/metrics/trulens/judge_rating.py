@@ -41,10 +41,11 @@ class JudgeView(Protocol):
 class JudgeRating(ScaleMetric):
     """The level that the judge gives these texts, brought to 0 to 1.
 
-    question         what is asked of them
-    lowest, highest  what the ends of the scale mean
-    reads            the sample's texts that the judge sees, all of which are needed
-    shows            what the judge sees in the place of these
+    Attributes:
+        question: What is asked of them.
+        lowest, highest: What the ends of the scale mean.
+        reads: The sample's texts that the judge sees, all of which are needed.
+        shows: What the judge sees in the place of these.
     """
 
     asks = (Rating,)

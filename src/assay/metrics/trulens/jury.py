@@ -76,9 +76,10 @@ def outcome_entropy(scores: Sequence[float], threshold: float) -> float:
 class Jury(Metric):
     """The scores of several judges, or of several votes of one, as one.
 
-    judges     judges, or their names; without them the run's judge is asked `votes` times
-    weights    one per judge or vote, for aggregation="weighted_mean"
-    threshold  where a score counts as a yes, for majority_vote and the parts
+    Attributes:
+        judges: Judges, or their names; without them the run's judge is asked `votes` times.
+        weights: One per judge or vote, for aggregation="weighted_mean".
+        threshold: Where a score counts as a yes, for majority_vote and the parts.
     """
 
     name: ClassVar[str] = "trulens:jury"

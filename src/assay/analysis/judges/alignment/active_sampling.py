@@ -38,11 +38,12 @@ def choose(
 ) -> list[SampledItem]:  # fmt: skip
     """The items of one kind, in the order in which to label them.
 
-    group   the reading, or the metric of samples; None: the reading that most of the items are of
-    metric  the same by the name of a metric that rests on it
-    alike   give every item the same chance
-
     Raises InputError where the run has no such items.
+
+    Args:
+        group: The reading, or the metric of samples; None: the reading that most of the items are of.
+        metric: The same by the name of a metric that rests on it.
+        alike: Give every item the same chance.
     """
     if what not in LEVELS:
         raise InputError(f"what: expected {', '.join(LEVELS)}, got {what!r}")

@@ -19,12 +19,14 @@ def calibration(
 ) -> Calibration:
     """The calibration that these labels give. Labels of all readings of one kind count together.
 
-    method     "platt": two numbers for each kind; "isotonic": any rising map, for some hundred labels and more
-    threshold  "likely": a verdict affirms where yes is likelier than no; "balanced": where balanced accuracy is highest
-
     Raises InputError where there is neither a map nor a threshold: for too few labels, and for probabilities and values
     that do not rise with the labels. A judge that has a calibration already gets no other maps; thresholds of metrics
     are those of the run as it was judged.
+
+    Args:
+        method: "platt": two numbers for each kind; "isotonic": any rising map, for some hundred labels and more.
+        threshold: "likely": a verdict affirms where yes is likelier than no; "balanced": where balanced accuracy is
+            highest.
     """
     if method not in ("platt", "isotonic"):
         raise InputError(f"method: expected 'platt' or 'isotonic', got {method!r}")

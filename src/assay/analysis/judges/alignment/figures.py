@@ -15,11 +15,12 @@ CONFIDENCE = 0.95
 class AlignmentFigures:
     """A run against people's labels.
 
-    labels      of people; `matched` are about something in the run, `unsure` said that they cannot tell
-    parameters  each metric with its parameters, in words
-    people      labels on which people agree with each other, of those that several gave: (agreeing, all)
-    groups      by reading or metric
-    means       of each metric or reading: what the judge says, and what people would say, from these labels
+    Attributes:
+        labels: Of people; `matched` are about something in the run, `unsure` said that they cannot tell.
+        parameters: Each metric with its parameters, in words.
+        people: Labels on which people agree with each other, of those that several gave: (agreeing, all).
+        groups: By reading or metric.
+        means: Of each metric or reading: what the judge says, and what people would say, from these labels.
     """
 
     run: str

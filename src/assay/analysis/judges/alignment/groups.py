@@ -49,12 +49,13 @@ class LabelPair:
 class Group:
     """One reading or metric.
 
-    agreement   None where labels are grades, and where the judge has no value on any labelled item
-    ranks       rank correlation of grades, or of a metric's value with yes and no; None for verdicts
-    threshold   of a metric: the value from which on people say yes, found on the other part of the labels each time;
-                this one on all. None for verdicts
-    calibrated  agreement with calibrated probabilities, each part with the map of the others; None without
-    unmeasured  labelled items of which the judge says nothing
+    Attributes:
+        agreement: None where labels are grades, and where the judge has no value on any labelled item.
+        ranks: Rank correlation of grades, or of a metric's value with yes and no; None for verdicts.
+        threshold: Of a metric: the value from which on people say yes, found on the other part of the labels each time;
+            this one on all. None for verdicts.
+        calibrated: Agreement with calibrated probabilities, each part with the map of the others; None without.
+        unmeasured: Labelled items of which the judge says nothing.
     """
 
     name: str
@@ -166,8 +167,9 @@ def _slices(
 def fitted(told: Sequence[LabelPair], method: str, threshold: str) -> ProbabilityMap | None:
     """The map of the judge's probabilities on these labels; None where they do not rise together, or have none.
 
-    method     "platt" or "isotonic"
-    threshold  "likely": yes where it is likelier than no; "balanced": where the balanced accuracy is highest
+    Args:
+        method: "platt" or "isotonic".
+        threshold: "likely": yes where it is likelier than no; "balanced": where the balanced accuracy is highest.
     """
     some = [pair for pair in told if pair.item.probability is not None]
     truth, weights, _ = _columns(some)

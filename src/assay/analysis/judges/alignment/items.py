@@ -25,11 +25,12 @@ SENTENCES = "question/sentences"  # the reading whose verdicts are on sentences
 class Item:
     """One thing that a person can label, and what the judge says of it.
 
-    group        the reading of a verdict ("answer/contexts"), the name of a metric for a sample
-    metrics      those whose scores rest on it
-    kind         of prompt ("support"); None for samples and for verdicts of other makes
-    yes          whether the judge affirms; None for values
-    value        of a metric; None for verdicts, and where there is none
+    Attributes:
+        group: The reading of a verdict ("answer/contexts"), the name of a metric for a sample.
+        metrics: Those whose scores rest on it.
+        kind: Of prompt ("support"); None for samples and for verdicts of other makes.
+        yes: Whether the judge affirms; None for values.
+        value: Of a metric; None for verdicts, and where there is none.
     """
 
     row: int

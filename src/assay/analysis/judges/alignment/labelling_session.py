@@ -31,9 +31,10 @@ VerdictDisplay = Literal["after", "before", "never"]
 class Session:
     """Items to label, and the file of labels.
 
-    read   the next key; "" at the end of the input
-    say    shows a text
-    shown  when the judge's verdict is seen: after the label, before it, or never
+    Attributes:
+        read: The next key; "" at the end of the input.
+        say: Shows a text.
+        shown: When the judge's verdict is seen: after the label, before it, or never.
     """
 
     result: Result

@@ -52,13 +52,14 @@ _OWN = ("row", "metric", "reading", "claim", "index", "claim_index", "passage", 
 class Label:
     """One label of a person.
 
-    number   of the row in the file, from 1
-    value    1.0 yes, 0.0 no; of samples also a grade, on the metric's own scale
-    said     the label as it was given
-    praises  whether it said good or bad, not yes or no
-    index    of the claim or the passage, from 0
-    sample   where the row has texts of its own
-    columns  all else that the row has
+    Attributes:
+        number: Of the row in the file, from 1.
+        value: 1.0 yes, 0.0 no; of samples also a grade, on the metric's own scale.
+        said: The label as it was given.
+        praises: Whether it said good or bad, not yes or no.
+        index: Of the claim or the passage, from 0.
+        sample: Where the row has texts of its own.
+        columns: All else that the row has.
     """
 
     number: int

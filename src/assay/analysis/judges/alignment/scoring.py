@@ -76,7 +76,9 @@ def score_labels(
 ) -> Result:
     """A run over the texts that the labels bring: labelled claims and passages, and the metrics of labelled samples.
 
-    metrics  for labels of samples that do not name one. Raises InputError where one is needed, and as `evaluate` does.
+    Args:
+        metrics: For labels of samples that do not name one. Raises InputError where one is needed, and as `evaluate`
+            does.
     """
     samples: dict[str, Sample] = {}
     claims: dict[str, list[str]] = {}

@@ -19,10 +19,11 @@ _SEED = 20_261_123
 def threshold_of(group: Group, metric: str | None) -> Threshold | str:
     """The threshold of a metric by labels of samples; or why there is none, in words.
 
-    metric  the metric with its parameters, as the run has it
-
     Each part of the labels, with as many of each kind as the others, is held to the threshold of all others: the
     labels that one was found on flatter it. Gates hold rows to the same ones.
+
+    Args:
+        metric: The metric with its parameters, as the run has it.
     """
     truths = [pair.truth for pair in group.pairs]
     if not set(truths) <= {0.0, 1.0}:

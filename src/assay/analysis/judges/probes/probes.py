@@ -18,10 +18,11 @@ Said = Any  # what a judgement comes to: a label, or a tuple of labels
 class ProbeCase:
     """A pair of prompts on one statement.
 
-    before   None where the changed one alone is asked
-    holds    whether the judgement on the changed one is right, given that on the other
-    usable   whether the first judgement is such that the case can tell something
-    shown    the change, for people
+    Attributes:
+        before: None where the changed one alone is asked.
+        holds: Whether the judgement on the changed one is right, given that on the other.
+        usable: Whether the first judgement is such that the case can tell something.
+        shown: The change, for people.
     """
 
     before: JudgePrompt[Any] | None

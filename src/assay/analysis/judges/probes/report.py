@@ -25,12 +25,13 @@ class ProbeFailure:
 class ProbeResult:
     """One probe.
 
-    passed, cases  of the cases that could tell something
-    share          passed / cases with its interval; None without cases
-    rows           rows that the cases are of
-    unusable       cases of statements that the judge did not support to begin with
-    unanswered     cases without a verdict; `why` is the first reason
-    cannot         why the judge cannot be asked this at all
+    Attributes:
+        passed, cases: Of the cases that could tell something.
+        share: Passed / cases with its interval; None without cases.
+        rows: Rows that the cases are of.
+        unusable: Cases of statements that the judge did not support to begin with.
+        unanswered: Cases without a verdict; `why` is the first reason.
+        cannot: Why the judge cannot be asked this at all.
     """
 
     name: str

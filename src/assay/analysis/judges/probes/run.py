@@ -48,14 +48,15 @@ async def aprobe(
 ) -> ProbeReport:
     """Change statements by rule, and see whether the judge's verdicts change as they must, or stay.
 
-    data    rows of your own with contexts; `demo`: the rows of `assay.data.demo`, too
-    probes  names of some; None: all
-    limit   rows of your own that are read at most; `each` statements of every row
-    store   folder that keeps the judgements: asking again is free
-
     A statement is a sentence that stands in a passage, so it is known to be supported. Changes for which a statement
     gives no hold, and statements that the judge did not support before the change, are no cases. What the judge fails
     to answer is counted beside. Raises InputError for unknown probes and rows without statements.
+
+    Args:
+        data: Rows of your own with contexts; `demo`: the rows of `assay.data.demo`, too.
+        probes: Names of some; None: all.
+        limit: Rows of your own that are read at most; `each` statements of every row.
+        store: Folder that keeps the judgements: asking again is free.
     """
     chosen = _chosen(probes)
     asked = resolve_judge(judge)

@@ -21,9 +21,10 @@ _POINTING = frozenset({"he", "she", "it", "they", "this", "that", "these", "thos
 class Statement:
     """A sentence of a passage; `passages` are all of the row, `unrelated` is a passage of another row.
 
-    home    the passage that it stands in
-    names   of other rows, to put in place of its own
-    other   a sentence of the other row's passage
+    Attributes:
+        home: The passage that it stands in.
+        names: Of other rows, to put in place of its own.
+        other: A sentence of the other row's passage.
     """
 
     row: int

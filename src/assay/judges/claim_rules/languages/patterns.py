@@ -17,11 +17,12 @@ AGAIN = r"\d|[;:–—(]|[.!?…] *\w"
 class LanguagePatterns:
     """Patterns for a sentence in lower case, each asked of its beginning but `goes_on`.
 
-    lead     what may come before a refusal: an apology, "according to the text,"
-    refusal  that something is not known, or not in the sources
-    goes_on  what in the rest may be a statement: the sentence is then no refusal
-    talk     greetings and the like
-    answers  what is no more than a yes or a no
+    Attributes:
+        lead: What may come before a refusal: an apology, "according to the text,".
+        refusal: That something is not known, or not in the sources.
+        goes_on: What in the rest may be a statement: the sentence is then no refusal.
+        talk: Greetings and the like.
+        answers: What is no more than a yes or a no.
     """
 
     lead: re.Pattern[str]
