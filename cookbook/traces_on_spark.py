@@ -32,7 +32,7 @@ def score_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
     for batch in batches:
         rows = batch.to_pylist()
         result = evaluate(rows, METRICS, judge, column_map={"id": "trace_id"}, store=None, progress=False)
-        scores = [(row.scored.sample.id, *each) for row in result.numbered() for each in row.scored.scores.items()]
+        scores = [(row.scored.sample.id, *each) for row in result.numbered_rows() for each in row.scored.scores.items()]
         found = [
             {"id": id_, "metric": name, "value": score.value, "cause": score.error and score.error.cause.value}
             for id_, name, score in scores

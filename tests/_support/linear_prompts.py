@@ -56,7 +56,7 @@ def run(asked: Asked, text: str) -> None:
     for times in range(4):  # some texts do not count as what is divided
         division = prompt.fit(times * len(text) + ROOM)
         if division is not None and len(division.parts) > 1:
-            _look_at(prompt, division.join([part.scripted(asked.rule) for part in division.parts]))
+            _look_at(prompt, division.join([part.apply_rule(asked.rule) for part in division.parts]))
     for reply in asked.replies(text):
         with suppress(InvalidReply):
             _look_at(prompt, prompt.read(reply))

@@ -106,7 +106,7 @@ def result(tmp_path: Path) -> Result:
 
 def test_a_run_clusters_by_a_column_and_rows_without_it_stand_alone(result: Result) -> None:
     """Of 14 rows 8 are 1: three documents of four rows (1, 1, 0) and two rows of their own."""
-    clustered = result.clustered("doc")
+    clustered = result.cluster_by("doc")
     found, alone = clustered.metrics["faithfulness"].interval, result.metrics["faithfulness"].interval
     expected = estimate([1.0] * 8 + [0.0] * 6, clusters=[*"aaaabbbbcccc", "d", "e"])
     assert found is not None
@@ -126,7 +126,7 @@ def test_a_run_clusters_by_a_column_and_rows_without_it_stand_alone(result: Resu
 
 def test_a_column_that_is_not_there_is_named(result: Result) -> None:
     with pytest.raises(InputError, match="cluster: no row has the column 'dok'"):
-        result.clustered("dok")
+        result.cluster_by("dok")
 
 
 def test_it_is_kept_with_the_run_and_shown_by_the_command_line(result: Result) -> None:

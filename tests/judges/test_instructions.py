@@ -56,12 +56,12 @@ def test_it_follows_the_task_of_its_prompt_and_of_no_other() -> None:
 
 def test_it_changes_the_addresses_of_its_prompt_alone() -> None:
     plain = Claims("Tea is 2 euros.")
-    guided = JudgeInstructions.of({"claims": RULE}).added_to(plain)
-    other = JudgeInstructions.of({"claims": RULE + " So are dates."}).added_to(plain)
+    guided = JudgeInstructions.of({"claims": RULE}).add_to(plain)
+    other = JudgeInstructions.of({"claims": RULE + " So are dates."}).add_to(plain)
     assert len({one.key("judge") for one in (plain, guided, other)}) == 3
     support = Support((Claim(text="a", span=Span(0, 1)),), ("b",))
-    assert JudgeInstructions.of({"claims": RULE}).added_to(support) is support
-    assert JudgeInstructions.of({"claims": RULE}).added_to(guided) is guided
+    assert JudgeInstructions.of({"claims": RULE}).add_to(support) is support
+    assert JudgeInstructions.of({"claims": RULE}).add_to(guided) is guided
 
 
 @pytest.mark.parametrize("judge", [Noting(), ScriptedJudge(), SystemOneJudge("m", base_url="http://127.0.0.1:9/v1")])
@@ -73,14 +73,14 @@ def test_the_judge_that_was_given_stays_as_it_was(judge: assay.judges.BaseJudge)
 
 
 def test_parts_of_a_prompt_are_asked_with_it_too() -> None:
-    whole = JudgeInstructions.of({"claims": RULE}).added_to(Claims("One is two. " * 40))
+    whole = JudgeInstructions.of({"claims": RULE}).add_to(Claims("One is two. " * 40))
     division = whole.fit(250)
     assert division is not None
     assert len(division.parts) > 1
     for part in division.parts:
         assert part.full_content is not None
         assert RULE in part.full_content.task
-    asked = JudgeInstructions.of({"question": RULE}).added_to(Question("Is it?", {"ANSWER": "Yes."}))
+    asked = JudgeInstructions.of({"question": RULE}).add_to(Question("Is it?", {"ANSWER": "Yes."}))
     again = replace(asked, vote=1)
     assert again.full_content is not None
     assert RULE in again.full_content.task
@@ -88,7 +88,7 @@ def test_parts_of_a_prompt_are_asked_with_it_too() -> None:
 
 def test_decisions_are_asked_with_it() -> None:
     plain = Support((Claim(text="a", span=Span(0, 1)),), ("b",))
-    guided = JudgeInstructions.of({"support": RULE}).added_to(plain)
+    guided = JudgeInstructions.of({"support": RULE}).add_to(plain)
     assert [question.instructions for question in guided.decisions] == [
         f"{question.instructions}\n\nGUIDANCE FOR THIS TASK\n{RULE}" for question in plain.questions()
     ]

@@ -38,11 +38,11 @@ def test_a_piece_is_out_of_the_budget_at_once_and_what_is_left_of_it_comes_back(
     allowance = SharedAllowance(authority)
     for _ in range(3):
         assert isinstance(allowance.take(Spend(1), THOUSAND), float)
-    assert authority.spent(THOUSAND) == [10]  # a hundredth of 1,000
+    assert authority.totals(THOUSAND) == [10]  # a hundredth of 1,000
     allowance.give_back()
-    assert authority.spent(THOUSAND) == [3]
+    assert authority.totals(THOUSAND) == [3]
     allowance.give_back()
-    assert authority.spent(THOUSAND) == [3]
+    assert authority.totals(THOUSAND) == [3]
 
 
 def test_pieces_shrink_with_what_is_left_and_all_of_the_budget_is_given(authority: Authority) -> None:
@@ -69,25 +69,25 @@ def test_corrections_find_their_piece_while_it_is_held_and_after(authority: Auth
     tokens, allowance = [Limit("tokens", DAY, 100_000)], SharedAllowance(authority)
     first = allowance.take(Spend(1, 400), tokens)  # a hundredth is 1,000: two requests
     second = allowance.take(Spend(1, 400), tokens)
-    assert authority.spent(tokens) == [800]
+    assert authority.totals(tokens) == [800]
     assert isinstance(first, float)
     assert isinstance(second, float)
     allowance.correct(first, Spend(0, -300))  # 300 are free in the piece: not enough for another
     assert isinstance(allowance.take(Spend(1, 400), tokens), float)
-    assert authority.spent(tokens) == [500 + 800]  # 100 and 400 of the first piece, and all of the next
+    assert authority.totals(tokens) == [500 + 800]  # 100 and 400 of the first piece, and all of the next
     allowance.correct(second, Spend(0, 50))  # more than was thought
-    assert authority.spent(tokens) == [550 + 800]
+    assert authority.totals(tokens) == [550 + 800]
     allowance.give_back()
-    assert authority.spent(tokens) == [550 + 400]
+    assert authority.totals(tokens) == [550 + 400]
 
 
 def test_what_a_dead_process_held_counts_until_its_window_has_passed_its_end(authority: Authority) -> None:
     clock, limits = Clock(authority), [Limit("calls", MINUTE, 1000)]
     SharedAllowance(authority).take(Spend(1), limits)  # and dies
     clock.time += LASTS + MINUTE - 1
-    assert authority.spent(limits) == [10]
+    assert authority.totals(limits) == [10]
     clock.time += 2.5  # buckets of a minute are a second wide
-    assert authority.spent(limits) == [0]
+    assert authority.totals(limits) == [0]
 
 
 def test_a_piece_that_has_ended_is_spent_no_more(authority: Authority, clock: Clock) -> None:
@@ -95,7 +95,7 @@ def test_a_piece_that_has_ended_is_spent_no_more(authority: Authority, clock: Cl
     allowance.take(Spend(1), THOUSAND)
     clock.time += LASTS
     allowance.take(Spend(1), THOUSAND)
-    assert authority.spent(THOUSAND) == [1 + 9]  # one of the first; a hundredth of 999
+    assert authority.totals(THOUSAND) == [1 + 9]  # one of the first; a hundredth of 999
 
 
 STEPS = st.lists(st.tuples(st.integers(0, 2), st.floats(0, 25), st.booleans()), max_size=120)
@@ -125,7 +125,7 @@ def test_another_process_begins_empty(tmp_path: Path) -> None:
     allowance.take(Spend(1), THOUSAND)
     other = pickle.loads(pickle.dumps(allowance))
     other.take(Spend(1), THOUSAND)
-    assert allowance.spent(THOUSAND) == [10 + 9]
+    assert allowance.totals(THOUSAND) == [10 + 9]
 
 
 def test_an_authority_that_is_gone_gives_nothing_and_takes_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_an_authority_that_is_gone_gives_nothing_and_takes_no_harm(monkeypatch: 
     allowance.give_back()
     with pytest.raises(JudgeFailure, match="cannot be counted"):
         budget.reserve(1, 1)
-    assert authority.spent([Limit("calls", DAY, 200)]) == [2]
+    assert authority.totals([Limit("calls", DAY, 200)]) == [2]
 
 
 def test_threads_of_one_purse_share_it(authority: Authority) -> None:
@@ -159,7 +159,7 @@ def test_threads_of_one_purse_share_it(authority: Authority) -> None:
     for thread in threads:
         thread.join()
     assert len(taken) == 1000
-    assert authority.spent(THOUSAND) == [1000]
+    assert authority.totals(THOUSAND) == [1000]
 
 
 def test_a_pickled_allowance_keeps_its_settings() -> None:

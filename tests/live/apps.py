@@ -35,7 +35,7 @@ class Probe(Metric):
         if sample.answer == "hang":
             await asyncio.sleep(3600)
         await asyncio.sleep(0.002)
-        return self.scored(1.0)
+        return self.make_score(1.0)
 
 
 def sample(id: str, answer: str = "An answer.") -> Sample:

@@ -148,7 +148,7 @@ def test_the_queue_is_bounded_by_bytes() -> None:
     class Stuck(Probe):
         async def measure(self, sample: Any, judge: Any) -> Any:
             await asyncio.to_thread(gate.wait, 20)
-            return self.scored(1.0)
+            return self.make_score(1.0)
 
     live = LiveScorer([Stuck()], ScriptedJudge(), concurrency=1, max_bytes=100_000)
     taken = [live.submit(sample(str(n), "x" * 30_000)) for n in range(10)]

@@ -83,7 +83,7 @@ class Fixed(Metric):
             raise LookupError("no such thing")
         if word == "none":
             return self.skip(Cause.NOT_APPLICABLE, "nothing to see")
-        return self.scored(float(word))
+        return self.make_score(float(word))
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def test_a_file_gives_the_same_answers_as_memory(steps: list[tuple[float, int]],
         if isinstance(one, float):
             for ledger in both:
                 ledger.correct(one, Spend(0, -tokens // 2))
-        assert both[0].spent(limits) == both[1].spent(limits)
+        assert both[0].totals(limits) == both[1].totals(limits)
 
 
 def test_the_limit_that_lasts_longest_is_named(ledger: Ledger) -> None:
@@ -78,7 +78,7 @@ def test_the_limit_that_lasts_longest_is_named(ledger: Ledger) -> None:
     assert refused.wait is not None
     assert DAY < refused.wait <= DAY + 60  # buckets of a day are a minute wide
     clock.time += 61
-    assert ledger.spent(limits) == [0, 2]
+    assert ledger.totals(limits) == [0, 2]
 
 
 def test_what_never_fits_is_said_at_once(ledger: Ledger) -> None:
@@ -141,9 +141,9 @@ def test_a_clock_that_jumps_for_one_call_loses_no_spending(tmp_path: Path, monke
     machine.day += jump
     for ledger in (before, FileLedger(path)):  # a process that was there, and one that starts meanwhile
         assert isinstance(ledger.take(Spend(1), HUNDRED), BudgetRefusal)
-        assert ledger.spent(HUNDRED) == [100, 0]
+        assert ledger.totals(HUNDRED) == [100, 0]
     machine.day -= jump
-    assert FileLedger(path).spent(HUNDRED) == [100, 0]
+    assert FileLedger(path).totals(HUNDRED) == [100, 0]
     machine.passes(DAY - 3600 - 1)
     assert isinstance(FileLedger(path).take(Spend(1), HUNDRED), BudgetRefusal)
     machine.passes(62)  # buckets of a day are a minute wide
@@ -158,7 +158,7 @@ def test_a_restart_of_the_machine_goes_on_by_the_time_of_day(
     machine.boot = names[0]
     FileLedger(path).take(Spend(100), HUNDRED)
     machine.restarts(names[1], after=DAY / 2)
-    assert FileLedger(path).spent(HUNDRED) == [100, 0]
+    assert FileLedger(path).totals(HUNDRED) == [100, 0]
     machine.passes(DAY / 2 + 61)
     assert isinstance(FileLedger(path).take(Spend(1), HUNDRED), float)
 

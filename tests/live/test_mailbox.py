@@ -65,7 +65,7 @@ class Blocking(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         self.at_work.set()
         self.free.wait(60)
-        return self.scored(1.0)
+        return self.make_score(1.0)
 
 
 @pytest.fixture

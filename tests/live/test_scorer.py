@@ -42,7 +42,7 @@ class Probe(Metric):
             await asyncio.sleep(3600)
         if sample.answer == "slow":
             await asyncio.sleep(0.2)
-        return self.scored(1.0)
+        return self.make_score(1.0)
 
 
 def sample(answer: str = "fine", id: str | None = None, **fields: Any) -> Sample:

@@ -48,7 +48,7 @@ class Wait(Metric):
             raise
         if self.fails:
             raise ValueError("no")
-        return self.scored(1.0)
+        return self.make_score(1.0)
 
 
 def desk() -> JudgementCache:

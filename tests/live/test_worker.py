@@ -211,7 +211,7 @@ def test_a_lease_is_renewed_for_as_long_as_its_worker_lives(tmp_path: Path) -> N
         async def measure(self, sample: Any, judge: Any) -> Score:
             while not gate.is_set():
                 await asyncio.sleep(0.02)
-            return self.scored(1.0)
+            return self.make_score(1.0)
 
     queue, sink = filled(tmp_path, 1), MemorySink()
     workers = [Worker(queue, [Long()], ScriptedJudge(), sinks=[sink], lease=2.0) for _ in range(2)]
@@ -238,7 +238,7 @@ def test_a_metric_that_blocks_its_loop_loses_no_lease(tmp_path: Path) -> None:
         async def measure(self, sample: Any, judge: Any) -> Score:
             time.sleep(0.8)  # a model on the CPU: four of them take longer than the lease
             measured.append(sample.id)
-            return self.scored(1.0)
+            return self.make_score(1.0)
 
     queue, sink = filled(tmp_path, 8), MemorySink()
     workers = [Worker(queue, [Blocking()], ScriptedJudge(), sinks=[sink], lease=2.0) for _ in range(2)]
@@ -255,7 +255,7 @@ def test_a_metric_that_blocks_its_loop_loses_no_lease(tmp_path: Path) -> None:
 def test_outcomes_are_kept_in_groups(tmp_path: Path, monkeypatch: Any) -> None:
     class Quick(Probe):
         async def measure(self, sample: Any, judge: Any) -> Score:
-            return self.scored(1.0)
+            return self.make_score(1.0)
 
     groups: list[int] = []
     honest = QueueFile.turn
@@ -279,7 +279,7 @@ def test_slow_samples_are_left_to_others(tmp_path: Path) -> None:
         async def measure(self, sample: Any, judge: Any) -> Score:
             while not gate.is_set():
                 await asyncio.sleep(0.01)
-            return self.scored(1.0)
+            return self.make_score(1.0)
 
     queue, sink = filled(tmp_path, 40), MemorySink()
     worker = Worker(queue, [Held()], ScriptedJudge(), sinks=[sink], concurrency=3)
@@ -310,7 +310,7 @@ def test_scores_that_are_no_json_are_a_bug_of_that_sample_alone(tmp_path: Path) 
     class Odd(Probe):
         async def measure(self, sample: Any, judge: Any) -> Score:
             parts: Any = {"x": object()} if sample.id == "1" else {}
-            return replace(self.scored(1.0), parts=parts)
+            return replace(self.make_score(1.0), parts=parts)
 
     queue, sink = filled(tmp_path, 3), MemorySink()
     report = Worker(queue, [Odd()], ScriptedJudge(), sinks=[sink]).run(until_empty=True)
@@ -323,7 +323,7 @@ def test_scores_that_are_no_json_are_a_bug_of_that_sample_alone(tmp_path: Path) 
 def test_half_an_emoji_keeps_its_score_and_its_neighbours(tmp_path: Path) -> None:
     class Odd(Probe):
         async def measure(self, sample: Any, judge: Any) -> Score:
-            return replace(self.scored(1.0), texts={"said": ("half \ud83d \x00",)})
+            return replace(self.make_score(1.0), texts={"said": ("half \ud83d \x00",)})
 
     queue, sink = filled(tmp_path, 3), MemorySink()
     Worker(queue, [Odd()], ScriptedJudge(), sinks=[sink]).run(until_empty=True)

@@ -312,7 +312,7 @@ async def law_one_failed_prompt_is_never_a_number(name: str) -> None:
     for rule in RULES:
         metric = METRICS[name]()
         score = await metric.score(SAMPLE, judge(**{rule: lambda *_: JudgeFailure(Cause.TIMEOUT, "too slow")}))
-        assert (score.value is None) == (rule in {prompt.scripted_as or prompt.name for prompt in metric.asks})
+        assert (score.value is None) == (rule in {prompt.rule_name or prompt.name for prompt in metric.asks})
 
 
 async def law_judge_that_cannot_is_never_asked(name: str) -> None:

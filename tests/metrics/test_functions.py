@@ -53,7 +53,7 @@ class Asked(BaseJudge):
         said = self.rule(prompt.question)
         if isinstance(said, JudgeFailure):
             return Answer(failure=said, usage=Usage(calls=1))
-        return Answer(judgement=prompt.scripted(self.rule), usage=Usage(calls=1))
+        return Answer(judgement=prompt.apply_rule(self.rule), usage=Usage(calls=1))
 
 
 @metric

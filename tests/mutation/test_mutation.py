@@ -71,16 +71,16 @@ class Metric:
     async def measure(self, sample, judge):
         rated = await ask(judge, Rating("scale", 1, 5, [("ANSWER", sample.answer or "")]))
         texts = {"reason": (rated.reason,)} if rated.reason else {}
-        return self.scored((rated.value - 1) / 4, texts=texts)
+        return self.make_score((rated.value - 1) / 4, texts=texts)
 """
     every = mutants(source, "x.py")
     assert {one.text.rpartition(" -> ")[2] for one in every if not one.told} == {
         "ask(judge, Rating('scale', 2, 5, [('ANSWER', sample.answer or '')]))",  # the scale makes the value
         "ask(judge, Rating('scale', 1, 6, [('ANSWER', sample.answer or '')]))",
-        "return self.scored((rated.value - 1) * 4, texts=texts)",
-        "return self.scored((rated.value + 1) / 4, texts=texts)",
-        "return self.scored((rated.value - 2) / 4, texts=texts)",
-        "return self.scored((rated.value - 1) / 5, texts=texts)",
+        "return self.make_score((rated.value - 1) * 4, texts=texts)",
+        "return self.make_score((rated.value + 1) / 4, texts=texts)",
+        "return self.make_score((rated.value - 2) / 4, texts=texts)",
+        "return self.make_score((rated.value - 1) / 5, texts=texts)",
     }
     assert len([one for one in every if one.told]) == 4  # +, [1:], the answer, the reason
 

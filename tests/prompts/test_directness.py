@@ -201,5 +201,5 @@ def test_it_is_one_decision_with_direct_as_the_affirmative_label() -> None:
     assert "tower" not in question.instructions  # judged text is in the sections
     assert [section.title for section in ASKED.content().material] == ["QUESTION", "ANSWER"]
     for direct, label in ((0.5, "direct"), (0.49, "indirect")):
-        verdict = ASKED.decided({question.name: {"direct": direct, "indirect": 1 - direct}})
+        verdict = ASKED.from_decisions({question.name: {"direct": direct, "indirect": 1 - direct}})
         assert (verdict.label, verdict.probability) == (label, direct)

@@ -249,7 +249,7 @@ def test_a_part_asks_for_some_verdicts_and_they_go_back_to_their_places():
         (ONE_OF_EACH[2], (Verdict(label="relevant"),) * 3, "none of useful"),
         (ONE_OF_EACH[2], (Verdict(label="useful", probability=1.5),) * 3, "not in"),
         (ONE_OF_EACH[5], Verdict(label="Yes"), "none of yes, no"),
-        (ONE_OF_EACH[6], ONE_OF_EACH[6].decided({"rating": {"3": 1.0}}).__class__(level=4), "none of 1, 2, 3"),
+        (ONE_OF_EACH[6], ONE_OF_EACH[6].from_decisions({"rating": {"3": 1.0}}).__class__(level=4), "none of 1, 2, 3"),
         (
             ONE_OF_EACH[8],
             Verdict(label="direct", evidence=(Evidence(passage=0, span=Span(0, 3), text="Old"),)),
@@ -313,7 +313,7 @@ def test_support_can_be_decided_many_questions_in_one_request():
     sure = {"supported": 0.9, "contradicted": 0.06, "not_mentioned": 0.04}
     unsure = {"supported": 0.2, "contradicted": 0.1, "not_mentioned": 0.7}
     answers = {q.name: sure if q.name in ("c2", "c2p1") else unsure for q in questions}
-    first, second = ONE_OF_EACH[1].decided(answers)
+    first, second = ONE_OF_EACH[1].from_decisions(answers)
     assert (first.label, first.probability) == ("not_mentioned", 0.2)
     assert (second.label, second.probability) == ("supported", 0.9)
     assert [cell.label for cell in second.cells] == ["supported", "not_mentioned", "not_mentioned"]
@@ -332,7 +332,7 @@ def test_usefulness_reads_and_decides_one_verdict_per_passage():
     assert [v.label for v in verdicts] == ["useful", "not_useful", "not_useful"]
     assert [quote.text for v in verdicts for quote in v.evidence] == ["90 m high"]  # quotes of useful passages only
     probs = {"p1": {"useful": 0.7}, "p2": {"useful": 0.2}, "p3": {"useful": 0.5}}
-    assert [v.label for v in ONE_OF_EACH[2].decided(probs)] == ["useful", "not_useful", "useful"]
+    assert [v.label for v in ONE_OF_EACH[2].from_decisions(probs)] == ["useful", "not_useful", "useful"]
     with pytest.raises(InvalidReply, match="No passage for P3"):
         ONE_OF_EACH[2].read({"items": items[:2]})
 
@@ -410,12 +410,12 @@ def test_each_criterion_is_asked_alone_and_a_checklist_together():
     answer = {"answers": [{"question": "Q1", "reason": "ok", "label": "Yes"}]}
     assert (polite.read(answer).label, polite.read(answer).reason) == ("yes", "ok")
     assert Criterion("Polite?", MATERIAL, vote=2).content().vote == 2
-    assert polite.decided({"q1": {"yes": 0.4, "no": 0.6}}).label == "no"
+    assert polite.from_decisions({"q1": {"yes": 0.4, "no": 0.6}}).label == "no"
     both = Checklist(("Polite?", "Short?"), MATERIAL)
     answers = [{"question": "Q2", "reason": "", "label": "No"}, {"question": "Q1", "reason": "ok", "label": "yes"}]
     assert [v.label for v in both.read({"answers": answers})] == ["yes", "no"]
     assert both.part([1]).asking == ("Short?",)
-    assert [v.label for v in both.decided({"q1": {"yes": 0.4}, "q2": {"yes": 0.8}})] == ["no", "yes"]
+    assert [v.label for v in both.from_decisions({"q1": {"yes": 0.4}, "q2": {"yes": 0.8}})] == ["no", "yes"]
 
 
 def test_ratings_are_levels_of_the_scale_and_keep_the_expected_level():
@@ -425,7 +425,7 @@ def test_ratings_are_levels_of_the_scale_and_keep_the_expected_level():
     assert rated.expected == pytest.approx(0.1 * 1 + 0.6 * 2 + 0.3 * 3)
     with pytest.raises(InvalidReply, match="one of 1, 2, 3"):
         rating.read({"reason": "r", "label": "4"})
-    assert rating.decided({"rating": {"1": 0.2, "3": 0.8}}).level == 3
+    assert rating.from_decisions({"rating": {"1": 0.2, "3": 0.8}}).level == 3
 
 
 def test_key_questions_of_a_long_text_come_from_all_of_its_parts():
@@ -455,7 +455,7 @@ def test_sorting_gives_each_item_its_label_and_refuses_others():
     for wrong in (items[:1], [*items, items[0]], [{**items[0], "label": "nice"}, items[1]]):
         with pytest.raises(InvalidReply):
             prompt.read({"verdicts": wrong})
-    decided = prompt.decided({"i1": {"kind": 0.2, "rude": 0.5, "flat": 0.3}, "i2": {"kind": 0.9}})
+    decided = prompt.from_decisions({"i1": {"kind": 0.2, "rude": 0.5, "flat": 0.3}, "i2": {"kind": 0.9}})
     assert [(verdict.label, verdict.probability) for verdict in decided] == [("rude", 0.2), ("kind", 0.9)]
     halves = prompt.halve()
     assert halves is not None
@@ -493,6 +493,6 @@ def test_judgements_survive_the_store(prompt):
         judgement = (
             BackQuestions("x", 1).read({"questions": ["q"], "noncommittal": True})
             if isinstance(prompt, BackQuestions)
-            else prompt.decided({"rating": {"1": 0.5, "2": 0.5}})
+            else prompt.from_decisions({"rating": {"1": 0.5, "2": 0.5}})
         )
     assert type(prompt).load(type(prompt).dump(judgement)) == judgement

@@ -71,7 +71,7 @@ def test_replacing_a_field_keeps_the_labels() -> None:
 @given(st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), st.floats(0, 1), min_size=2, max_size=4))
 def test_the_most_probable_label_is_the_answer(odds: dict[str, float]) -> None:
     prompt = Question("?", labels=dict.fromkeys(odds, ""))
-    verdict = prompt.decided({"question": odds})
+    verdict = prompt.from_decisions({"question": odds})
     assert odds[verdict.label] == max(odds.values())
     assert verdict.probability == odds[prompt.labels()[0]]
     assert prompt.check(verdict) is None
@@ -91,9 +91,9 @@ def test_parts_labels_and_verdicts_for_planners() -> None:
 
 @pytest.mark.parametrize(("said", "label"), [(True, "Very formal"), (False, "casual"), ("very formal", "Very formal")])
 def test_a_script_answers_by_label_or_by_truth(said: Any, label: str) -> None:
-    assert TONE.scripted(lambda question: said).label == label
+    assert TONE.apply_rule(lambda question: said).label == label
     with pytest.raises(InputError, match="question rule: expected one of 'Very formal', 'casual'"):
-        TONE.scripted(lambda question: "rude")
+        TONE.apply_rule(lambda question: "rude")
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ class Scripted(RemoteSink):
         self.calls.append(names)
         self.plan(names)
 
-    def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
+    def read_back(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
         found: Collection[str] | None = None if self.known is None else self.known(annotations)
         return found
 

@@ -44,7 +44,7 @@ def test_a_judge_that_errs_hides_a_part_of_the_drop() -> None:
     """Wrong at 0.1, none rises, 0.2 fall, 0.8 stay: falls seen 0.2·0.81 + 0.8·0.09 = 0.234, rises 0.2·0.01 + 0.072."""
     world = Assumptions(mean=0.9, correlation=1.0, noise=0.1)
     assert world.flips(0.2) == (pytest.approx(0.074), pytest.approx(0.234))
-    assert world.seen(0.2) == pytest.approx(0.234 - 0.074)
+    assert world.observed_drop(0.2) == pytest.approx(0.234 - 0.074)
 
 
 def test_clusters_cost_their_design_effect() -> None:

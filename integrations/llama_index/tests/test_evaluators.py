@@ -25,7 +25,7 @@ class Fixed(Metric):
     asks: ClassVar = ()
 
     async def measure(self, sample, judge):
-        return self.scored(float(sample.answer))
+        return self.make_score(float(sample.answer))
 
 
 class Lower(Fixed):

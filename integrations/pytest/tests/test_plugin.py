@@ -225,7 +225,9 @@ def test_metrics_with_names_that_are_no_words_and_of_ones_own(project: pytest.Py
         """
     )
     session(project, *ASYNC).assert_outcomes(passed=2)
-    assert [row.scored.sample.id.split("::")[1] for row in the_run(project).numbered() if row.scored.sample.id] == [
+    assert [
+        row.scored.sample.id.split("::")[1] for row in the_run(project).numbered_rows() if row.scored.sample.id
+    ] == [
         "test_it",
         "test_it#2",
         "test_async",

@@ -32,7 +32,7 @@ def test_a_dataset_in_many_blocks_is_scored_in_its_order_and_a_rerun_asks_nothin
     how = {"workers": 2, "store": tmp_path / "s", "shard_rows": 20}
     found = assay_ray.score(data, "faithfulness", judge, **how)  # type: ignore[arg-type]
     alone = assay.evaluate(rows(90), "faithfulness", judge(), store=tmp_path / "alone")
-    mine, theirs = ([row.scored.to_dict() for row in result.numbered()] for result in (found, alone))
+    mine, theirs = ([row.scored.to_dict() for row in result.numbered_rows()] for result in (found, alone))
     assert mine == theirs
     assert found.metrics["faithfulness"].mean == pytest.approx(alone.metrics["faithfulness"].mean, abs=1e-12)
     other = ray.data.from_items(rows(90), override_num_blocks=3)  # blocks are no part of what a shard is

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(600)]
 
 
 def rows_of(result: Result) -> list[object]:
-    return [(row.number, row.scored.to_dict()) for row in result.numbered()]
+    return [(row.number, row.scored.to_dict()) for row in result.numbered_rows()]
 
 
 def test_the_result_is_that_of_one_process_and_other_engines_go_on_where_it_stopped(tmp_path: Path) -> None:

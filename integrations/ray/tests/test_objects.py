@@ -41,7 +41,7 @@ def test_results_in_a_bucket_are_gone_on_with_by_another_engine(tmp_path: Path, 
     how = {"out": f"{s3}/one", "shard_rows": 10}
     found = assay_ray.score(data, "faithfulness", judge, workers=2, store=tmp_path / "s", **how)  # type: ignore[arg-type]
     assert (found.rows, found.complete) == (40, True)
-    assert [row.scored.sample.id for row in found.numbered()] == [f"row-{n}" for n in range(40)]
+    assert [row.scored.sample.id for row in found.numbered_rows()] == [f"row-{n}" for n in range(40)]
     lines = [line for name in bucket.ls("traces/one/rows") for line in bucket.cat(name).splitlines()]
     assert sorted(json.loads(line)["row"] for line in lines) == list(range(1, 41))
     bucket.rm(bucket.ls("traces/one/done")[0])  # one shard is not done
@@ -90,8 +90,8 @@ def test_files_of_a_bucket_are_read_by_ray_and_scored_as_here(tmp_path: Path, bu
     one, other = found.metrics["faithfulness"], alone.metrics["faithfulness"]
     assert (one.scored, one.total, one.causes) == (other.scored, 38 + broken, other.causes)
     assert one.mean == pytest.approx(other.mean, abs=1e-12)
-    ids = [row.scored.sample.id for row in found.numbered()]
-    assert ids == [row.scored.sample.id for row in alone.numbered()]
+    ids = [row.scored.sample.id for row in found.numbered_rows()]
+    assert ids == [row.scored.sample.id for row in alone.numbered_rows()]
     again = assay_ray.score(pattern, "faithfulness", judge, workers=2, out=f"{s3}/out-{kind}", **how)  # type: ignore[arg-type]
     assert (again.rows, again.usage.calls) == (38 + broken, 0)
     if kind != "jsonl":  # of files of lines the shards are cut by bytes here, and by rows there: other names

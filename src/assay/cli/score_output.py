@@ -77,7 +77,7 @@ def print_result(result: Result, output: OutputOptions) -> None:
     slices: Slices = {}
     unknown = None
     try:
-        result = result if output.cluster is None else result.clustered(output.cluster)
+        result = result if output.cluster is None else result.cluster_by(output.cluster)
         slices = {column: result.by(column) for column in output.slices or ()}
     except InputError as error:
         unknown = error

@@ -15,7 +15,7 @@ _FIELDS = ("language", "status")
 
 
 def grouped_by(rows: Iterable[ScoredSample], column: str, cluster: str | None = None) -> dict[str, dict[str, Summary]]:
-    """The summaries of each group by metric, the group with most rows first; see `Result.by` and `Result.clustered`.
+    """The summaries of each group by metric, the group with most rows first; see `Result.by` and `Result.cluster_by`.
 
     Raises InputError where no row has the column; it then says which there are.
     """

@@ -75,7 +75,7 @@ class Result:
         note: The note that the run was started with.
         data: Name of the data: a file as it was named, or a kind of object.
         started: Start, in seconds since 1970.
-        cluster: Column of the clusters, where intervals take them into account: see `clustered`.
+        cluster: Column of the clusters, where intervals take them into account: see `cluster_by`.
         expected: Rows of the data, where the number was known at the start.
         unreadable: Rows in the store that cannot be read.
         missing: Rows that were saved and are not in the store any more.
@@ -172,7 +172,7 @@ class Result:
         for name, score in scored.scores.items():
             self.metrics.setdefault(name, Summary(metric=name)).add(score, together)
 
-    def clustered(self, column: str) -> Self:
+    def cluster_by(self, column: str) -> Self:
         """Compute the intervals again with rows that share a value as one cluster.
 
         Rows of one document, conversation or source are correlated: twenty rows of two documents count as two. A row
@@ -189,7 +189,7 @@ class Result:
         """
         found = replace(self, metrics={name: Summary(metric=name) for name in self.metrics}, rows=0, cluster=column)
         there = not self.rows
-        for row in self.numbered():
+        for row in self.numbered_rows():
             there = there or value_in(row.scored.sample, column)[0]
             found.add(row.scored)
         if not there:
@@ -236,7 +236,7 @@ class Result:
         """The scored samples in the order of the data."""
         return (row.scored for row in self.store.rows(self.run))
 
-    def numbered(self) -> Iterator[Row]:
+    def numbered_rows(self) -> Iterator[Row]:
         """Iterate over the rows with their numbers.
 
         Returns:
@@ -250,7 +250,7 @@ class Result:
         found = [
             MetricError(row.number, row.scored.sample.id, name, score.error.cause.value, score.error.message,
                     score.error.raw)
-            for row in self.numbered()
+            for row in self.numbered_rows()
             for name, score in row.scored.scores.items()
             if score.error is not None
         ]  # fmt: skip
@@ -326,7 +326,7 @@ class Result:
         sign = 1 if self.metrics[metric].direction == "higher" else -1
         valued = (
             (sign * (score.value or 0.0), row.number, row)
-            for row in self.numbered()
+            for row in self.numbered_rows()
             if (score := row.scored.scores.get(metric)) is not None and score.measured
         )
         worst = [row for _, _, row in heapq.nsmallest(n or 1, valued, key=lambda one: one[:2])]
@@ -346,7 +346,7 @@ class Result:
         Raises:
             InputError: No row has the column.
         """
-        return grouped_by((row.scored for row in self.numbered()), column, self.cluster)
+        return grouped_by((row.scored for row in self.numbered_rows()), column, self.cluster)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Iterate over the rows as flat dicts.
@@ -354,7 +354,7 @@ class Result:
         Returns:
             Number, id, texts, and for each metric its value and, in `<metric>_error`, the cause where there is none.
         """
-        yield from map(record_of, self.numbered())
+        yield from map(record_of, self.numbered_rows())
 
     def to_pandas(self) -> pandas.DataFrame:
         """Convert the rows to a DataFrame.
@@ -385,7 +385,7 @@ class Result:
         """
         path = Path(path)
         with path.open("w", encoding="utf-8") as out:
-            for row in self.numbered():
+            for row in self.numbered_rows():
                 line: Mapping[str, Any] = {"row": row.number, **row.scored.to_dict()}
                 out.write(json.dumps(line, ensure_ascii=False) + "\n")
         return path
@@ -405,7 +405,7 @@ class Result:
         """
         from assay.data.bedrock.results import write_results
 
-        return write_results(((row.number, row.scored) for row in self.numbered()), path, source=source)
+        return write_results(((row.number, row.scored) for row in self.numbered_rows()), path, source=source)
 
     def to_csv(self, path: str | Path) -> Path:
         """Write one line a row: see `records`.

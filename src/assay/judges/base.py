@@ -5,7 +5,7 @@ metric holds in its hands is the small `Judge` protocol, served by a `JudgementC
 
 There are two ways to answer, and a judge may have one or both: *generate* structured text (see `llm.judge`), or
 *decide*: a probability for each label of a closed set, many questions in one request (`JudgePrompt.questions`,
-`decided`).
+`from_decisions`).
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class BaseJudge(ABC):
         twin.batched_questions = None if self.batched_questions is None else checked
         return twin
 
-    def guided(self, prompt: JudgePrompt[F]) -> JudgePrompt[F]:
+    def add_instructions(self, prompt: JudgePrompt[F]) -> JudgePrompt[F]:
         """Add the user's instructions for this kind of question.
 
         Args:
@@ -164,7 +164,7 @@ class BaseJudge(ABC):
         Returns:
             The question with the instructions; the same one without instructions.
         """
-        return prompt if self.instructions is None else self.instructions.added_to(prompt)
+        return prompt if self.instructions is None else self.instructions.add_to(prompt)
 
     @abstractmethod
     async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:

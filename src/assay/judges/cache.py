@@ -101,7 +101,7 @@ class JudgementCache(Around):
         Raises:
             JudgeFailure: The judge cannot answer the prompt, or failed.
         """
-        prompt = self.judge.guided(prompt)
+        prompt = self.judge.add_instructions(prompt)
         key = self._key(prompt)
         for _ in range(2):
             call = self._calls.get(key)

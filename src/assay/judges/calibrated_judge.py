@@ -196,8 +196,8 @@ class CalibratedJudge(BaseJudge):
     def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
         return self.judge.cannot(prompt, language)
 
-    def guided(self, prompt: JudgePrompt[Any]) -> JudgePrompt[Any]:
-        return self.judge.guided(prompt)
+    def add_instructions(self, prompt: JudgePrompt[Any]) -> JudgePrompt[Any]:
+        return self.judge.add_instructions(prompt)
 
     def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:
         return self.judge.groups(prompts)

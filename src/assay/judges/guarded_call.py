@@ -56,7 +56,7 @@ def _checked(prompt: JudgePrompt[Any], answer: Answer) -> Answer:
     if answer.failure is not None:
         return answer
     try:
-        judgement = prompt.checked(answer.judgement)
+        judgement = prompt.validate(answer.judgement)
         wrong = prompt.check(judgement)
     except Exception as error:  # pydantic's, or of a prompt of a user's own
         first = str(error).partition("\n")[0]

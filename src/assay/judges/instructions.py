@@ -76,7 +76,7 @@ class JudgeInstructions:
                 raise InputError(f"instructions: there is no prompt {name!r}{hint}")
         return cls({name: _note(name, said) for name, said in given.items()})
 
-    def added_to(self, prompt: JudgePrompt[F]) -> JudgePrompt[F]:
+    def add_to(self, prompt: JudgePrompt[F]) -> JudgePrompt[F]:
         """The prompt with what is said of its kind."""
         return prompt.with_notes(self.notes)
 

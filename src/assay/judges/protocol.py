@@ -103,7 +103,7 @@ class JudgeBackend(Protocol):
     def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
         """See `Judge.cannot`."""
 
-    def guided(self, prompt: JudgePrompt[F]) -> JudgePrompt[F]:
+    def add_instructions(self, prompt: JudgePrompt[F]) -> JudgePrompt[F]:
         """The prompt with the user's instructions for such prompts."""
 
     def groups(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Sequence[JudgePrompt[Any]]]:

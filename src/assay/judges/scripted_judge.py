@@ -151,16 +151,16 @@ class ScriptedJudge(BaseJudge):
             return prompt.without_rule()
 
         def says(*arguments: Any) -> Any:
-            result = rule(*arguments) if callable(rule) else _entry(name, rule, arguments, prompt.unscripted)
+            result = rule(*arguments) if callable(rule) else _entry(name, rule, arguments, prompt.rule_default)
             if isinstance(result, JudgeFailure):
                 raise result
             return result
 
-        return prompt.scripted(says)
+        return prompt.apply_rule(says)
 
 
 def _rule_name(prompt: type[JudgePrompt[Any]]) -> str:
-    return prompt.scripted_as or prompt.name
+    return prompt.rule_name or prompt.name
 
 
 def _entry(name: str, rule: Mapping[Any, Any], arguments: tuple[Any, ...], default: Any) -> Any:

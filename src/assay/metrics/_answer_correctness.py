@@ -155,7 +155,7 @@ class AnswerCorrectness(Metric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         if same_text(sample):
-            return self.scored(1.0, parts={"identical": 1.0})
+            return self.make_score(1.0, parts={"identical": 1.0})
         reference = sample.reference or ""
         spellings = aliases(reference) if self.weights[0] and not refuses(reference) else ()
         if spellings:
@@ -163,7 +163,7 @@ class AnswerCorrectness(Metric):
         readings, similarity = await gather(self._readings(sample, judge), self._similarity(sample, judge))
         if readings is None:
             assert similarity is not None  # one of the weights is positive
-            return self.scored(similarity, parts={"similarity": similarity})
+            return self.make_score(similarity, parts={"similarity": similarity})
         left = both_not_judged(sample, *(tuple(v.claim for v in one if v.claim) for one in readings))
         if not any(readings):
             return self.skip(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim", texts=left)
@@ -174,7 +174,7 @@ class AnswerCorrectness(Metric):
             parts["expected_factual"] = f_beta(*expected, self.beta)
         if similarity is not None:
             parts["similarity"] = similarity
-        return self.scored(
+        return self.make_score(
             factual if similarity is None else blend(factual, similarity, self.weights),
             verdicts={"answer/reference": readings[0], "reference/answer": readings[1]},
             parts=parts,
@@ -189,7 +189,7 @@ class AnswerCorrectness(Metric):
         if similarity is not None:
             parts["similarity"] = similarity
         value = factual if similarity is None else blend(factual, similarity, self.weights)
-        return self.scored(value, verdicts={"reference/answer": (verdict,)}, parts=parts)
+        return self.make_score(value, verdicts={"reference/answer": (verdict,)}, parts=parts)
 
     async def _readings(self, sample: Sample, judge: Judge) -> Readings | None:
         if not self.weights[0]:

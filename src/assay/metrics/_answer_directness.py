@@ -36,7 +36,7 @@ class AnswerDirectness(Metric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         verdict = await judge.find(Directness(sample.question or "", sample.answer or "", sample.spoken))
-        return self.scored(
+        return self.make_score(
             directness(verdict),
             verdicts={"question/answer": (verdict,)},
             parts={} if verdict.probability is None else {"probability": verdict.probability},

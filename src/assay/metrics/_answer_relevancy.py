@@ -49,9 +49,9 @@ class AnswerRelevancy(Metric):
         back = await judge.find(BackQuestions(sample.answer or "", self.questions, sample.spoken))
         texts = {"back_questions": back.questions}
         if back.noncommittal:
-            return self.scored(0.0, parts={"noncommittal": 1.0}, texts=texts)
+            return self.make_score(0.0, parts={"noncommittal": 1.0}, texts=texts)
         if not back.questions:
             raise JudgeFailure(Cause.PARSE, "the judge wrote no question to this answer")
         values = await cosines(sample.question or "", back.questions, judge)
         parts = {f"cosine_{number}": value for number, value in enumerate(values, 1)}
-        return self.scored(mean_cosine(values), parts=parts, texts=texts)
+        return self.make_score(mean_cosine(values), parts=parts, texts=texts)

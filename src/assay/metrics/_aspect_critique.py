@@ -66,7 +66,7 @@ class AspectCritique(Metric):
         numbers = (0,) if self.strictness == 1 else range(1, self.strictness + 1)
         votes = await ask(judge, *(Criterion(self.definition, material, vote, sample.spoken) for vote in numbers))
         parts = {"votes_yes": sum(vote.label == "yes" for vote in votes), "votes": len(votes)}
-        return self.scored(majority(votes), verdicts={self.name: votes}, parts=parts)
+        return self.make_score(majority(votes), verdicts={self.name: votes}, parts=parts)
 
 
 #: Ready-made aspects, by name.

@@ -60,7 +60,7 @@ class CitationAccuracy(Metric):
         verdicts = tuple(_verdict(citation, found, there) for citation in cited)
         missing = sum(number not in there for _, number in cited)
         read = expected_share([found[citation] for citation in cited if citation in found])
-        return self.scored(
+        return self.make_score(
             share_supported(verdicts),
             verdicts={"answer/citations": verdicts},
             parts={

@@ -103,4 +103,4 @@ class HarmonicMean(Metric):
             return self.skip(reasons[0][1].cause, message, raw=reasons[0][1].raw, verdicts=verdicts)
         parts = {score.metric: score.value for score in scores if score.value is not None}
         texts = {key: text for score in scores for key, text in score.texts.items()}
-        return self.scored(harmonic_mean(list(parts.values())), verdicts=verdicts, parts=parts, texts=texts)
+        return self.make_score(harmonic_mean(list(parts.values())), verdicts=verdicts, parts=parts, texts=texts)

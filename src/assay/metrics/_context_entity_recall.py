@@ -73,4 +73,4 @@ class ContextEntityRecall(Metric):
         there = {same_entity(name) for name in contexts}
         shared = tuple(name for name in reference if same_entity(name) in there)
         texts = {"reference": reference, "contexts": contexts, "shared": shared}
-        return self.scored(entity_recall(reference, contexts), texts=texts)
+        return self.make_score(entity_recall(reference, contexts), texts=texts)

@@ -47,7 +47,7 @@ class ContextPrecision(Metric):
         question, earlier = sample.question or "", sample.earlier_question
         prompt = Usefulness(question, sample.passages, sample.reference, sample.spoken, earlier)
         verdicts = await judge.find(prompt)
-        return self.scored(
+        return self.make_score(
             average_precision([verdict.label == "useful" for verdict in verdicts]),
             verdicts={"question+reference/contexts": verdicts},
             parts={"precision": share_useful(verdicts)},

@@ -48,10 +48,10 @@ class ContextRelevance(Metric):
             verdicts = await judge.find(
                 Usefulness(question, sample.passages, None, sample.spoken, sample.earlier_question)
             )
-            return self.scored(share_useful(verdicts), verdicts={"question/contexts": verdicts})
+            return self.make_score(share_useful(verdicts), verdicts={"question/contexts": verdicts})
         prompt = UsefulSentences.of(question, sample.passages, sample.spoken, sample.earlier_question)
         verdicts = await judge.find(prompt)
-        return self.scored(
+        return self.make_score(
             share_useful(verdicts),
             verdicts={"question/sentences": verdicts},
             texts={"sentences": tuple(sentence.text for sentence in prompt.sentences)},

@@ -29,7 +29,7 @@ class ContextUtilization(Metric):
         question, earlier = sample.question or "", sample.earlier_question
         prompt = Usefulness(question, sample.passages, sample.answer, sample.spoken, earlier)
         verdicts = await judge.find(prompt)
-        return self.scored(
+        return self.make_score(
             average_precision([verdict.label == "useful" for verdict in verdicts]),
             verdicts={"question+answer/contexts": verdicts},
             parts={"precision": share_useful(verdicts)},

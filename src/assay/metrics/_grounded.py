@@ -69,4 +69,4 @@ class Grounded(Metric):
         value = probability_grounded(reading.verdicts)
         claims = tuple(one.claim.text for one in least_supported(reading.verdicts) if one.claim is not None)
         evidence = reading.with_parts(grounded=float(value >= 0.5))
-        return self.scored(value, **{**evidence, "texts": {**evidence["texts"], "decided_by": claims}})
+        return self.make_score(value, **{**evidence, "texts": {**evidence["texts"], "decided_by": claims}})

@@ -61,4 +61,4 @@ class Hallucination(Metric):
             return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         expected = expected_share(reading.verdicts) if self.kind == "unsupported" else {}
         evidence = reading.with_parts(**{name: 1 - share for name, share in expected.items()})
-        return self.scored(share_hallucinated(reading.verdicts, self.kind), **evidence)
+        return self.make_score(share_hallucinated(reading.verdicts, self.kind), **evidence)

@@ -153,7 +153,7 @@ def score_noise(metric: Metric, reading: NoiseReading, mode: Mode) -> Score:
         return metric.skip(Cause.NO_CLAIMS, message, texts=reading.not_judged)
     correct, found, recalled = reading.correct, reading.found, reading.recalled
     relevant = relevant_passages(recalled)
-    return metric.scored(
+    return metric.make_score(
         share_noise(correct, found, relevant, mode),
         verdicts={"answer/reference": correct, "answer/contexts": found, "reference/contexts": recalled},
         parts=noise_parts(correct, found, relevant, mode),

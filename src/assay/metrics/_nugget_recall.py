@@ -111,7 +111,7 @@ class NuggetRecall(Metric):
         known = probabilities(verdicts)
         if known is not None:
             parts["mean_probability"] = weighted_recall(known, vital, self.okay)
-        return self.scored(weighted_recall(found, vital, self.okay), verdicts=evidence, parts=parts, texts=left)
+        return self.make_score(weighted_recall(found, vital, self.okay), verdicts=evidence, parts=parts, texts=left)
 
 
 async def _importance(claims: tuple[Claim, ...], sample: Sample, judge: Judge) -> tuple[Verdict, ...]:

@@ -122,7 +122,7 @@ class RetrievalCalls(Metric):
             return self.skip(Cause.NO_CLAIMS, f"the {field} makes no checkable claim")
         texts = tuple(call.output or "" for call in found)
         verdicts = await with_cells(await support(claims, texts, sample, judge), texts, sample, judge)
-        return self.scored(
+        return self.make_score(
             share_new(new := new_claims(verdicts, len(found))),
             verdicts={f"{field}/calls": verdicts},
             parts={**_counts(verdicts, found, new), **stopping(new)},

@@ -28,6 +28,6 @@ class SemanticSimilarity(Metric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         if same_text(sample):
-            return self.scored(1.0, parts={"identical": 1.0})
+            return self.make_score(1.0, parts={"identical": 1.0})
         (cosine,) = await cosines(sample.answer or "", (sample.reference or "",), judge)
-        return self.scored(cosine)
+        return self.make_score(cosine)

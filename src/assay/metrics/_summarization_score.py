@@ -57,7 +57,7 @@ class SummarizationScore(Metric):
         summary, text = sample.answer or "", text_of(sample)
         questions, verdicts = await key_points(sample, judge, self.questions)
         qa, short = qa_score(verdicts), conciseness(summary, text)
-        return self.scored(
+        return self.make_score(
             qa * self.coeff + short * (1 - self.coeff) if self.length_penalty else qa,
             verdicts={"key_questions/answer": verdicts},
             parts={"qa": qa, "conciseness": short},

@@ -213,7 +213,7 @@ class Metric(ABC):
             return ScoreError(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
         return None
 
-    def scored(
+    def make_score(
         self,
         value: float,
         *,
@@ -300,16 +300,16 @@ def as_score(metric: Metric, returned: object, labels: Sequence[str] = ()) -> Sc
         return metric.skip(returned.cause, returned.message, raw=returned.raw)
     if isinstance(returned, Verdict):
         value = _checked(metric, _value_of(metric, returned, labels))
-        return metric.scored(value, verdicts={metric.label: (returned,)})
+        return metric.make_score(value, verdicts={metric.label: (returned,)})
     if isinstance(returned, RatingResult):
         value = _checked(metric, float(returned.level if returned.expected is None else returned.expected))
         texts = {"reason": (returned.reason,)} if returned.reason else {}
-        return metric.scored(value, parts={"level": float(returned.level)}, texts=texts)
+        return metric.make_score(value, parts={"level": float(returned.level)}, texts=texts)
     number = _number(returned)
     if number is None:
         expected = "expected a number, True or False, a Verdict, a RatingResult, a ScoreError or a Score"
         raise NoScore(f"{metric.label} returned {_described(returned)}; {expected}")
-    return metric.scored(_checked(metric, number))
+    return metric.make_score(_checked(metric, number))
 
 
 def _value_of(metric: Metric, verdict: Verdict, labels: Sequence[str]) -> float:

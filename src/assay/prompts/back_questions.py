@@ -58,7 +58,7 @@ class BackQuestions(JudgePrompt[BackQuestionsJudgement]):
             raise InvalidReply("The field 'noncommittal' must be true or false.")
         return BackQuestionsJudgement(questions=questions, noncommittal=noncommittal)
 
-    def scripted(self, rule: Rule) -> BackQuestionsJudgement:
+    def apply_rule(self, rule: Rule) -> BackQuestionsJudgement:
         questions = rule(self.text)
         return BackQuestionsJudgement(questions=tuple(questions or ()), noncommittal=questions is None)
 

@@ -102,13 +102,16 @@ Rule = Callable[..., Any]
 class JudgePrompt(ABC, Generic[F]):
     """One typed question to a judge; `F` is the type of its judgement.
 
-    version     of the reader: raise it when replies are read differently. What is asked is hashed as it is asked
-    divisible   True where verdicts can be asked for one by one: then `verdicts`, `part` and `with_part` are there
-    most_items  items of one request, at most
-    scripted_as the rule of a script that answers it; its name where that is empty
-    unscripted  what a script's mapping says of a case that it leaves out; None: it must not leave any out
-    instructions    what the user of a judge tells it besides (see `assay.judges.instructions`); part of what is asked
-    images      pictures of sections of the prompt, by their titles; only judges that see are asked such a prompt
+    Attributes:
+        name: Under which judgements are stored, and scripts have rules.
+        version: Of the reader: raise it when replies are read differently. What is asked is hashed as it is asked.
+        judgement: The type of a judgement, for pydantic.
+        divisible: True where verdicts can be asked for one by one: then `verdicts`, `part` and `with_part` are there.
+        most_items: Items of one request, at most.
+        rule_name: The rule of a script that answers it; its name where that is empty.
+        rule_default: What a script's mapping says of a case that it leaves out; None: it must not leave any out.
+        instructions: What the user of a judge tells it besides (see `assay.judges.instructions`); a part of the prompt.
+        images: Pictures of sections of the prompt, by their titles; only judges that see are asked such a prompt.
     """
 
     name: ClassVar[str]
@@ -116,8 +119,8 @@ class JudgePrompt(ABC, Generic[F]):
     judgement: ClassVar[Any]
     divisible: ClassVar[bool] = False
     most_items: ClassVar[int] = MOST_ITEMS
-    scripted_as: ClassVar[str] = ""
-    unscripted: ClassVar[Any] = None
+    rule_name: ClassVar[str] = ""
+    rule_default: ClassVar[Any] = None
 
     instructions: str = field(default="", kw_only=True, repr=False)
     # in no address but those of prompts that have pictures
@@ -180,7 +183,7 @@ class JudgePrompt(ABC, Generic[F]):
             for question in self.questions()
         )
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> F:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> F:
         """The judgement from the probability of each label, by question name."""
         raise TypeError(f"{type(self).__name__} cannot be answered by decisions")
 
@@ -234,7 +237,7 @@ class JudgePrompt(ABC, Generic[F]):
                 return wrong
         return None
 
-    def scripted(self, rule: Rule) -> F:
+    def apply_rule(self, rule: Rule) -> F:
         """The judgement that a script's rule for this prompt makes. See `ScriptedJudge` for the arguments of rules."""
         raise TypeError(f"{type(self).__name__} does not say how a script answers it")
 
@@ -263,7 +266,7 @@ class JudgePrompt(ABC, Generic[F]):
         return former + text.removeprefix(name) if former is not None and text.startswith(f"{name}(") else text
 
     @classmethod
-    def checked(cls, judgement: Any) -> F:
+    def validate(cls, judgement: Any) -> F:
         """The judgement as its type. Raises pydantic's ValidationError where it is none."""
         valid: F = _judgement_adapter(cls).validate_python(judgement)
         return valid

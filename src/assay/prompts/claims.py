@@ -59,7 +59,7 @@ class Claims(JudgePrompt[tuple[Claim, ...]]):
         outside = next((c for c in judgement if not 0 <= c.span.start <= c.span.end <= len(self.text)), None)
         return None if outside is None else f"the claim {outside.text[:60]!r} lies outside of the text"
 
-    def scripted(self, rule: Rule) -> tuple[Claim, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[Claim, ...]:
         spans = self._sentences()
         return tuple(Claim(text=text, span=_place(text, self.text, spans)) for text in rule(self.text))
 

@@ -94,13 +94,13 @@ class Classification(ItemVerdicts):
         asked = f"{self.question} This is asked of ITEM I{{}}."
         return tuple(LabelQuestion(f"i{n}", asked.format(n), dict(self.choices)) for n in range(1, len(self.given) + 1))
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         return tuple(self._decided(answers[f"i{n}"]) for n in range(1, len(self.given) + 1))
 
     def _decided(self, odds: Mapping[str, float]) -> Verdict:
         label = max(self.labels(), key=lambda one: odds.get(one, 0.0))
         return Verdict(label=label, probability=odds.get(self.labels()[0], 0.0))
 
-    def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[Verdict, ...]:
         texts = tuple(text for _, text in self.material)
         return tuple(Verdict(label=rule(self.what, item, texts)) for item in self.given)

@@ -63,10 +63,10 @@ class Criterion(JudgePrompt[Verdict]):
     def questions(self) -> tuple[LabelQuestion, ...]:
         return _questions(1)
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
         return _decided(answers["q1"])
 
-    def scripted(self, rule: Rule) -> Verdict:
+    def apply_rule(self, rule: Rule) -> Verdict:
         return Verdict(label="yes" if rule(self.question, self.vote) else "no")
 
 
@@ -79,7 +79,7 @@ class Checklist(ItemVerdicts):
 
     name: ClassVar[str] = "checklist"
     item_field: ClassVar[str] = "asking"
-    scripted_as: ClassVar[str] = "criterion"
+    rule_name: ClassVar[str] = "criterion"
 
     asking: tuple[str, ...]
     material: Material
@@ -100,10 +100,10 @@ class Checklist(ItemVerdicts):
     def questions(self) -> tuple[LabelQuestion, ...]:
         return _questions(len(self.asking))
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         return tuple(_decided(answers[f"q{n}"]) for n in range(1, len(self.asking) + 1))
 
-    def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[Verdict, ...]:
         return tuple(Verdict(label="yes" if rule(question, 0) else "no") for question in self.asking)
 
 

@@ -74,7 +74,7 @@ class Directness(JudgePrompt[Verdict]):
     def check(self, judgement: Verdict) -> str | None:
         return super().check(judgement) or misquoted(judgement, (self.answer,))
 
-    def scripted(self, rule: Rule) -> Verdict:
+    def apply_rule(self, rule: Rule) -> Verdict:
         return Verdict(label="direct" if rule(self.question, self.answer) else "indirect")
 
     def fit(self, chars: int) -> Division[Verdict] | None:
@@ -99,7 +99,7 @@ class Directness(JudgePrompt[Verdict]):
             LabelQuestion("directness", "Does the ANSWER give what the QUESTION asks for, right or wrong?", LABELS),
         )
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
         direct = answers["directness"].get("direct", 0.0)
         return Verdict(label="direct" if direct >= 0.5 else "indirect", probability=direct)
 

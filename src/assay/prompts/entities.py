@@ -56,7 +56,7 @@ class Entities(JudgePrompt[tuple[Evidence, ...]]):
                 return f"the entity {entity.text[:60]!r} does not stand in passage {entity.passage + 1}"
         return None
 
-    def scripted(self, rule: Rule) -> tuple[Evidence, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[Evidence, ...]:
         listed = [
             Evidence(passage=index, span=span, text=span.of(passage))
             for index, passage in enumerate(self.passages)

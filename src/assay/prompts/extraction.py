@@ -64,5 +64,5 @@ class Extraction(JudgePrompt[tuple[str, ...]]):
     def fit(self, chars: int) -> Division[tuple[str, ...]] | None:
         return whole(self) if sum(len(text) for _, text in self.material) <= chars else None
 
-    def scripted(self, rule: Rule) -> tuple[str, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[str, ...]:
         return tuple(rule(self.what, tuple(text for _, text in self.material)))

@@ -40,7 +40,7 @@ class KeyQuestions(JudgePrompt[tuple[str, ...]]):
     def read(self, reply: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(questions_of(reply, self.count)))
 
-    def scripted(self, rule: Rule) -> tuple[str, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[str, ...]:
         return tuple(rule(self.text))
 
     def fit(self, chars: int) -> Division[tuple[str, ...]] | None:

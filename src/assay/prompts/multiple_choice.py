@@ -31,7 +31,7 @@ class MultipleChoice(JudgePrompt[ChoiceResult]):
 
     name: ClassVar[str] = "multiple_choice"
     judgement: ClassVar[Any] = ChoiceResult
-    scripted_as: ClassVar[str] = "question"
+    rule_name: ClassVar[str] = "question"
 
     question: str
     options: tuple[tuple[str, str], ...]
@@ -69,13 +69,13 @@ class MultipleChoice(JudgePrompt[ChoiceResult]):
     def questions(self) -> tuple[LabelQuestion, ...]:
         return (LabelQuestion("multiple_choice", self.question, dict(self.options)),)
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> ChoiceResult:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> ChoiceResult:
         odds = answers["multiple_choice"]
         option = max((option for option, _ in self.options), key=lambda one: odds.get(one, 0.0))
         return ChoiceResult(option=option, odds=self._odds(odds))
 
-    def scripted(self, rule: Rule) -> ChoiceResult:
-        return ChoiceResult(option=self._ask.scripted(rule).label)
+    def apply_rule(self, rule: Rule) -> ChoiceResult:
+        return ChoiceResult(option=self._ask.apply_rule(rule).label)
 
     def _odds(self, probs: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
         return tuple((option, min(1.0, max(0.0, float(probs.get(option, 0.0))))) for option, _ in self.options)

@@ -149,7 +149,7 @@ class Question(JudgePrompt[Verdict]):
         """
         return (LabelQuestion("question", self.question, dict(self.choices)),)
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
         """Build the verdict from the probabilities of the labels.
 
         Args:
@@ -181,7 +181,7 @@ class Question(JudgePrompt[Verdict]):
         """
         return (judgement,)
 
-    def scripted(self, rule: Rule) -> Verdict:
+    def apply_rule(self, rule: Rule) -> Verdict:
         """Build the verdict of a scripted judge.
 
         Args:

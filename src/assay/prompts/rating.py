@@ -80,7 +80,7 @@ class Rating(JudgePrompt[RatingResult]):
                 return f"the odds {probability!r} of the level {number!r} are none"
         return None
 
-    def scripted(self, rule: Rule) -> RatingResult:
+    def apply_rule(self, rule: Rule) -> RatingResult:
         return RatingResult(level=int(rule(self.question)))
 
     def fit(self, chars: int) -> Division[RatingResult] | None:
@@ -91,7 +91,7 @@ class Rating(JudgePrompt[RatingResult]):
             LabelQuestion("rating", self.question, {str(number): text for number, text in self.levels}, ordered=True),
         )
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> RatingResult:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> RatingResult:
         probs = answers["rating"]
         level = max((number for number, _ in self.levels), key=lambda number: probs.get(str(number), 0.0))
         return RatingResult(level=level, expected=self._expected(probs), odds=self._odds(probs))

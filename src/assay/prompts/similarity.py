@@ -61,7 +61,7 @@ class Similarity(TextComparison):
         wrong = next((c for c in judgement if not math.isfinite(c) or abs(c) > 1.0 + 1e-6), None)
         return None if wrong is None else f"{wrong!r} is no cosine"
 
-    def scripted(self, rule: Rule) -> tuple[float, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[float, ...]:
         return tuple(float(rule(self.text, other)) for other in self.others)
 
 
@@ -105,5 +105,5 @@ class Distance(TextComparison):
         wrong = next((d for d in judgement if not math.isfinite(d) or d < 0.0), None)
         return None if wrong is None else f"{wrong!r} is no distance"
 
-    def scripted(self, rule: Rule) -> tuple[float, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[float, ...]:
         return tuple(float(rule(self.text, other, self.measure)) for other in self.others)

@@ -71,7 +71,7 @@ class Support(ItemVerdicts):
     question: str | None = None
     language: str = "en"
 
-    unscripted: ClassVar[Any] = "not_mentioned"
+    rule_default: ClassVar[Any] = "not_mentioned"
 
     def content(self) -> PromptContent:
         texts = passage_sections(self.passages) + question_section(self.question)
@@ -119,7 +119,7 @@ class Support(ItemVerdicts):
         """How many cells a verdict may have."""
         return 0, len(self.passages)
 
-    def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[Verdict, ...]:
         return tuple(_by_rule(claim, self.passages, rule) for claim in self.claims)
 
     def questions(self) -> tuple[LabelQuestion, ...]:
@@ -129,7 +129,7 @@ class Support(ItemVerdicts):
             for p in range(len(self.passages) + 1)
         )
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         def cell(name: str) -> Cell:
             label = max(LABELS, key=lambda known: answers[name].get(known, 0.0))
             return Cell(label=label, probability=answers[name].get("supported", 0.0))  # type: ignore[arg-type]

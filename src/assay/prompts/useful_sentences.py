@@ -42,8 +42,8 @@ class UsefulSentences(ItemVerdicts):
 
     name: ClassVar[str] = "useful_sentences"
     item_field: ClassVar[str] = "sentences"
-    scripted_as: ClassVar[str] = "usefulness"
-    unscripted: ClassVar[Any] = False
+    rule_name: ClassVar[str] = "usefulness"
+    rule_default: ClassVar[Any] = False
     most_items: ClassVar[int] = 120  # a list of numbers, not a verdict for each
 
     question: str
@@ -117,11 +117,11 @@ class UsefulSentences(ItemVerdicts):
         asked = "Does sentence {} of SENTENCES help to answer the QUESTION?"
         return tuple(LabelQuestion(f"s{n}", asked.format(n), LABELS) for n in range(1, len(self.sentences) + 1))
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         shares = [answers[f"s{n}"].get("useful", 0.0) for n in range(1, len(self.sentences) + 1)]
         return tuple(_verdict(n, share >= 0.5, share) for n, share in enumerate(shares))
 
-    def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[Verdict, ...]:
         says = [rule(self.question, sentence.text) for sentence in self.sentences]
         return tuple(_verdict(n, bool(yes), None) for n, yes in enumerate(says))
 

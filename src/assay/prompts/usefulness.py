@@ -63,7 +63,7 @@ class Usefulness(ItemVerdicts):
     language: str = "en"
     earlier: str | None = field(default=None, repr=False)  # in no address but those of the prompts that have it
 
-    unscripted: ClassVar[Any] = False
+    rule_default: ClassVar[Any] = False
 
     def content(self) -> PromptContent:
         texts = passage_sections(self.passages) + question_section(self.question, self.earlier)
@@ -113,7 +113,7 @@ class Usefulness(ItemVerdicts):
             filter(None, (misquoted(row, self.passages) for row in judgement)), None
         )
 
-    def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
+    def apply_rule(self, rule: Rule) -> tuple[Verdict, ...]:
         says = [rule(self.question, passage) for passage in self.passages]
         return tuple(Verdict(label="useful" if yes else "not_useful", passage=n) for n, yes in enumerate(says))
 
@@ -124,7 +124,7 @@ class Usefulness(ItemVerdicts):
             for n in range(1, len(self.passages) + 1)
         )
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
+    def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         verdicts = []
         for n in range(len(self.passages)):
             useful = answers[f"p{n + 1}"].get("useful", 0.0)

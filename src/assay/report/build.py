@@ -49,7 +49,7 @@ def report_of(result: Result, baseline: Result | None = None, options: ReportOpt
     """All that a report says. Raises InputError for unknown metrics and columns, and as `compare` for a baseline."""
     options = options or ReportOptions()
     metrics = _metrics(result, options.metrics)
-    figures = gathered(result.numbered(), metrics, options.slices, options.cluster)
+    figures = gathered(result.numbered_rows(), metrics, options.slices, options.cluster)
     figures.add_lost(result.lost)
     report = Report(result, metrics, figures, causes=_causes(result, options.judge))
     return report if baseline is None else _against(report, baseline, options)
@@ -79,10 +79,10 @@ def _against(report: Report, baseline: Result, options: ReportOptions) -> Report
         any_judge=options.any_judge,
     )
     report.before = ReportFigures(report.metrics, options.slices)
-    for row in baseline.numbered():
+    for row in baseline.numbered_rows():
         report.before.take(row)
     report.before.add_lost(baseline.lost)
-    report.pairs = dict(same_rows(report.result.numbered(), baseline.numbered()))
+    report.pairs = dict(same_rows(report.result.numbered_rows(), baseline.numbered_rows()))
     return report
 
 

@@ -30,7 +30,7 @@ def flat_rows(report: Report) -> Iterator[dict[str, Any]]:
     error, message               the cause of a missing value, and its sentence; one "by_convention" was not measured
     """
     before = _values(report.baseline, report.metrics) if report.baseline is not None else {}
-    for row in report.result.numbered():
+    for row in report.result.numbered_rows():
         cause = report.cause_of(row.number)
         old = before.get(report.pairs.get(row.number, 0), {})
         for name in report.metrics:
@@ -61,7 +61,7 @@ def flat_rows(report: Report) -> Iterator[dict[str, Any]]:
 def _values(result: Result, metrics: list[str]) -> dict[int, dict[str, float]]:
     """The measured values of each row."""
     found: dict[int, dict[str, float]] = {}
-    for row in result.numbered():
+    for row in result.numbered_rows():
         scores = ((name, row.scored.scores.get(name)) for name in metrics)
         found[row.number] = {n: s.value for n, s in scores if s is not None and s.measured and s.value is not None}
     return found

@@ -63,7 +63,7 @@ class RemoteOptions(TypedDict, total=False):
 class RemoteSink(ABC):
     """Sink of one trace store.
 
-    Subclasses write `target_of`, `send` and, where the store can be read, `seen`.
+    Subclasses write `target_of`, `send` and, where the store can be read, `read_back`.
 
     Args:
         verify: Read the scores back after writing, and count them as confirmed.
@@ -141,7 +141,7 @@ class RemoteSink(ABC):
             Exception: Anything else is trouble that may pass.
         """
 
-    def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
+    def read_back(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
         """Find the annotations that the store has now.
 
         Args:
@@ -250,7 +250,7 @@ class RemoteSink(ABC):
         missing: list[str] = []
 
         def look() -> int:
-            seen = self.seen(target, sent, sample)
+            seen = self.read_back(target, sent, sample)
             if seen is None:
                 return 0
             missing[:] = [annotation.name for annotation in sent if annotation.id not in seen]

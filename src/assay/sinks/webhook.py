@@ -84,7 +84,7 @@ class WebhookSink(RemoteSink):
             headers[SIGNATURE] = "sha256=" + hmac.new(self._secret, body, hashlib.sha256).hexdigest()
         self._post(urllib.request.Request(self._url, data=body, headers=headers, method="POST"))  # noqa: S310
 
-    def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
+    def read_back(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
         """All that was sent: its answer said that the receiver has them."""
         return {annotation.id for annotation in annotations}
 

@@ -84,7 +84,7 @@ class Assumptions:
         seen = [self.noise + (1.0 - 2.0 * self.noise) * share for share in (self.mean, self.mean - drop)]
         return sum(share * (1.0 - share) for share in seen)
 
-    def seen(self, drop: float) -> float:
+    def observed_drop(self, drop: float) -> float:
         """What is left of a drop where the judge is wrong now and then."""
         return drop * (1.0 - 2.0 * self.noise) if self.binary else drop
 
@@ -105,7 +105,7 @@ class Assumptions:
         error = math.sqrt(self.design * self.variance(drop) / n)
         if not error:
             return 1.0
-        far = self.seen(drop) / error - t_quantile(1.0 - alpha / 2.0, clusters - 1.0)
+        far = self.observed_drop(drop) / error - t_quantile(1.0 - alpha / 2.0, clusters - 1.0)
         tail = t_tail(far, clusters - 1.0) / 2.0
         return 1.0 - tail if far > 0 else tail
 

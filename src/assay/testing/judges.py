@@ -192,7 +192,7 @@ def _fits(prompt: JudgePrompt[Any], answer: Answer) -> None:
         return
     wrong = f"{prompt.name}: the judgement does not have the shape that was asked for: {answer.judgement!r}"
     try:
-        expect(prompt.check(prompt.checked(answer.judgement)) is None, wrong)
+        expect(prompt.check(prompt.validate(answer.judgement)) is None, wrong)
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # what is of another type is written with a warning
             kept = type(prompt).load(type(prompt).dump(answer.judgement))
@@ -284,7 +284,7 @@ def _favourable(prompt: JudgePrompt[Any]) -> Any:
     questions = prompt.questions()
     if questions:
         first = {q.name: {label: float(n == 0) for n, label in enumerate(q.labels)} for q in questions}
-        return prompt.decided(first)
+        return prompt.from_decisions(first)
     assert prompt.full_content is not None, f"{prompt.name} has no prompt"
     return prompt.read(_filled(prompt.full_content.schema))
 

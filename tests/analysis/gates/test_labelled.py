@@ -272,9 +272,9 @@ def test_early_leaves_it_to_all_rows(runs: Runs, both: tuple[Any, Any]) -> None:
     result = runs("now", [1.0] * 40)
     held = calibration(result)
     gate = Gate((GateRule("quality", "good_share", 0.5), GateRule("quality", "at_least", 0.1)), thresholds=held)
-    rows = [(row.number, row.scored.sample) for row in result.numbered()]
+    rows = [(row.number, row.scored.sample) for row in result.numbered_rows()]
     early = Early(gate, [both[0]], rows, result.judge)
-    assert [early.take(row.number, row.scored) for row in result.numbered()] == [None] * 40
+    assert [early.take(row.number, row.scored) for row in result.numbered_rows()] == [None] * 40
     assert early.decision(result).verdict == "PASS"
 
 
@@ -283,8 +283,8 @@ def test_a_run_that_another_rule_ended_does_not_say_what_the_share_is(runs: Runs
     gate = Gate(
         (GateRule("quality", "good_share", 0.1), GateRule("quality", "at_least", 0.9)), thresholds=calibration(result)
     )
-    early = Early(gate, [both[0]], [(row.number, row.scored.sample) for row in result.numbered()], result.judge)
-    ended = [early.take(row.number, row.scored) for row in result.numbered()]
+    early = Early(gate, [both[0]], [(row.number, row.scored.sample) for row in result.numbered_rows()], result.judge)
+    ended = [early.take(row.number, row.scored) for row in result.numbered_rows()]
     # the mean can no longer be 0.9 once 5 of 40 are 0
     assert ended[4] == "the gate was decided after 5 of 40 rows"
     share, mean = early.decision(result).rulings

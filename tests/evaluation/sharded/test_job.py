@@ -65,7 +65,7 @@ def test_the_result_is_that_of_one_process_and_a_rerun_asks_nothing(tmp_path: Pa
         file.write("{broken\n")
     found = evaluate_in_processes(data, "faithfulness", judge, jobs=2, store=tmp_path / "s", shard_rows=10)
     alone = assay.evaluate(data, "faithfulness", judge(), store=tmp_path / "alone")
-    rows = [[(row.number, row.scored.to_dict()) for row in result.numbered()] for result in (found, alone)]
+    rows = [[(row.number, row.scored.to_dict()) for row in result.numbered_rows()] for result in (found, alone)]
     assert len(rows[0]) == 58
     assert rows[0] == rows[1]
     one, other = found.metrics["faithfulness"], alone.metrics["faithfulness"]
@@ -144,7 +144,9 @@ def test_kills_of_workers_and_of_the_driver_lose_nothing(tmp_path: Path) -> None
     subprocess.run(command, check=True)
     found = Result.load("last", store)
     assert found.complete
-    assert sorted(row.scored.sample.id or "" for row in found.numbered()) == sorted(f"row-{n}" for n in range(rows))
+    assert sorted(row.scored.sample.id or "" for row in found.numbered_rows()) == sorted(
+        f"row-{n}" for n in range(rows)
+    )
     # rows have 0, 1/4, 2/4 and 3/4 in turn
     assert found.metrics["faithfulness"].mean == pytest.approx(0.375, abs=1e-12)
     lines = [line for path in store.glob("jobs/*/rows/*.jsonl") for line in path.read_text("utf-8").splitlines()]
@@ -208,7 +210,7 @@ def test_a_budget_in_pieces_is_never_exceeded_and_a_killed_worker_loses_one_piec
         assert limit - kills * 50 <= len(server.calls) <= limit  # a piece is 50 calls at most
         assert found.metrics["faithfulness"].causes["budget"] > 0
         (ledger,) = tmp_path.glob("s/jobs/*/spending.db")
-        (spent,) = FileLedger(ledger).spent([Limit("calls", DAY, limit)])
+        (spent,) = FileLedger(ledger).totals([Limit("calls", DAY, limit)])
         assert len(server.calls) <= spent <= limit
 
 

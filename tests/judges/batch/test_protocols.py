@@ -247,7 +247,7 @@ def test_a_batch_on_disk_from_intent_to_replies(tmp_path: Path):
     assert under_way
     assert lost is not None
     assert lost["failure"]["message"] == "no usable result in 2 batches; the provider last said: expired"
-    assert state.spent("run").calls == 3
+    assert state.usage_of("run").calls == 3
     state.forget("run")
     assert state.lookup(KEYS[0]) == (False, None)
 

@@ -86,7 +86,7 @@ class AnyJudge(BaseJudge):
             return Answer(judgement=tuple(Verdict(label=labels[number(item) < 0.4]) for item in prompt.given))
         questions = prompt.questions()
         if questions:
-            return Answer(judgement=prompt.decided({one.name: _odds(one.labels, one) for one in questions}))
+            return Answer(judgement=prompt.from_decisions({one.name: _odds(one.labels, one) for one in questions}))
         return (await FavourableJudge().answer([prompt]))[0]
 
 

@@ -191,7 +191,7 @@ def test_a_rating_keeps_the_probabilities_of_its_levels() -> None:
     rating = Rating("How good?", ((0, "bad"), (1, "good")), (("TEXT", "x"),))
     rated = rating.read({"label": "1", "reason": "", "probs": {"0": 0.25, "1": 0.75}, "mass": 0.8})
     assert (rated.expected, rated.odds) == (0.75, ((0, 0.2), (1, pytest.approx(0.6))))
-    assert rating.decided({"rating": {"0": 0.3, "1": 0.7}}).odds == ((0, 0.3), (1, 0.7))
+    assert rating.from_decisions({"rating": {"0": 0.3, "1": 0.7}}).odds == ((0, 0.3), (1, 0.7))
     assert rating.check(RatingResult(level=1, odds=((2, 0.5),))) is not None
     assert rating.check(RatingResult(level=1, odds=((1, 1.5),))) is not None
 
@@ -210,7 +210,7 @@ def test_a_choice_is_asked_as_ask_and_keeps_all_probabilities() -> None:
     assert choosing.content() == asked.content()
     found = choosing.read({"label": "Angry", "reason": "Loud.", "probs": {"glad": 0.1, "angry": 0.9}})
     assert found == ChoiceResult(option="angry", odds=(("glad", 0.1), ("angry", 0.9)), reason="Loud.")
-    assert choosing.decided({"multiple_choice": {"glad": 0.6, "angry": 0.4}}).option == "glad"
+    assert choosing.from_decisions({"multiple_choice": {"glad": 0.6, "angry": 0.4}}).option == "glad"
     assert choosing.check(ChoiceResult(option="sad")) is not None
     assert choosing.check(ChoiceResult(option="glad", odds=(("glad", 2.0),))) is not None
     assert choosing.check(found) is None

@@ -137,7 +137,7 @@ class ByMaterial(BaseJudge):
         assert isinstance(prompt, Question)
         shown = dict(prompt.material)
         self.seen.append(shown)
-        return Answer(judgement=prompt.scripted(lambda question: self.rule(shown)))
+        return Answer(judgement=prompt.apply_rule(lambda question: self.rule(shown)))
 
 
 PAIR = Sample(question="q", answer="long answer", metadata={"prediction_b": "short"})

@@ -72,7 +72,7 @@ class OfValues(BaseJudge):
             assert isinstance(prompt, Criterion)
             shown = dict(prompt.material)
             said = ways.right(shown["VALUE"], shown["REFERENCE"])
-            found.append(Answer(judgement=prompt.scripted(lambda question, vote, said=said: said)))
+            found.append(Answer(judgement=prompt.apply_rule(lambda question, vote, said=said: said)))
         return found
 
 

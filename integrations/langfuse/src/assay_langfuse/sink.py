@@ -115,7 +115,7 @@ class LangfuseSink(RemoteSink):
         if rejected:
             raise Refused(f"Langfuse rejects {rejected} of {len(scores)} scores")
 
-    def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
+    def read_back(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
         trace, _, _ = target.partition("/")
         stored: dict[str, Any] = {}
         for start in range(0, len(annotations), 50):  # the ids go into the address

@@ -107,7 +107,7 @@ class LangSmithSink(RemoteSink):
                     self._client.delete_feedback(annotation.id)
                     self._create(run, annotation, where)
 
-    def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
+    def read_back(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
         with _answers():
             return self._equal(_uuid(target, "run id"), annotations)
 

@@ -85,7 +85,7 @@ class MlflowSink(RemoteSink):
             for other in others:
                 store.delete(target, other["assessment_id"])
 
-    def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
+    def read_back(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
         there = self._assessments.of(target)
         return {annotation.id for annotation in annotations if any(_same(annotation, one) for one in there)}
 

@@ -91,7 +91,7 @@ class PhoenixSink(RemoteSink):
         if self._documents:
             self._annotate_documents(annotations, sample)
 
-    def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
+    def read_back(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
         stored = self._stored(target, [annotation.name for annotation in annotations], sample)
         return {annotation.id for annotation in annotations if any(_same(annotation, other) for other in stored)}
 

@@ -78,7 +78,7 @@ class SessionScores:
             result = Result.load(self.run, self.store)
             result.stopped = stopped
             result.seconds = time.time() - (result.started or time.time())
-            for row in result.numbered():
+            for row in result.numbered_rows():
                 for score in row.scored.scores.values():
                     result.usage = result.usage + score.usage
             self.store.put_run(self.run, result.info())

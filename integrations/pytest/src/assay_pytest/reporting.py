@@ -17,7 +17,7 @@ def write(result: Result, path: Path) -> Path:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix.lower() == ".json":
-        rows = [{"row": row.number, **row.scored.to_dict()} for row in result.numbered()]
+        rows = [{"row": row.number, **row.scored.to_dict()} for row in result.numbered_rows()]
         path.write_text(json_text({**result.to_dict(), "samples": rows}, 2) + "\n", encoding="utf-8")
     elif importlib.util.find_spec("assay.report.build") is not None:
         written = importlib.import_module("assay.report.write")

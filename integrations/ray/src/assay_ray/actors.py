@@ -69,9 +69,9 @@ class ActorAuthority:
         """See `Authority.correct`."""
         self._ask("correct", at, change)
 
-    def spent(self, limits: Sequence[Limit]) -> list[int]:
+    def totals(self, limits: Sequence[Limit]) -> list[int]:
         """See `Authority.spent`."""
-        found: list[int] = self._ask("spent", tuple(limits))
+        found: list[int] = self._ask("totals", tuple(limits))
         return found
 
     def _ask(self, name: str, *arguments: Any) -> Any:

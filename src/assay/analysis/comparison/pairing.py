@@ -105,7 +105,7 @@ def _rows(result: Result, names: Iterable[str], cluster: str | None, columns: Se
     """The rows by what tells them apart, with their scores but without evidence."""
     found: Rows = {}
     wanted = set(names)
-    for key, row in _keyed(result.numbered()):
+    for key, row in _keyed(result.numbered_rows()):
         sample = row.scored.sample
         scores = {
             name: Score(metric=name, value=score.value, error=score.error, low=score.low, high=score.high,

@@ -60,7 +60,7 @@ def find_causes(
     unsure = (result.judge or "").startswith(UNSURE) or (resolved is not None and not resolved.detects_contradiction)
     work = _Work(result, limits, answerable, top, unsure)
     if resolved is None:
-        for row in result.numbered():
+        for row in result.numbered_rows():
             work.take(row)
         return work.causes()
     return run_sync(lambda: _with_judge(work, resolved, read, budget))
@@ -169,7 +169,7 @@ async def _with_judge(work: _Work, judge: BaseJudge, ask: bool, budget: Budget |
 
 def _pages(result: Result) -> Iterator[list[Row]]:
     page: list[Row] = []
-    for row in result.numbered():
+    for row in result.numbered_rows():
         page.append(row)
         if len(page) == PAGE:
             yield page

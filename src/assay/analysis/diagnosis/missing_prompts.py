@@ -45,7 +45,7 @@ class CellsOf(Metric):
         claims = await judge.find(claims_of(sample, self.side))
         verdicts = await support(claims, sample.passages, sample, judge)
         verdicts = await with_cells(verdicts, sample.passages, sample, judge)
-        return self.scored(0.0, verdicts={f"{self.side}/contexts": verdicts})
+        return self.make_score(0.0, verdicts={f"{self.side}/contexts": verdicts})
 
 
 #: What answers each need, under a name that no metric of a run has.
@@ -101,8 +101,8 @@ class StoredJudge(BaseJudge):
     def cannot(self, prompt: type[JudgePrompt[Any]], language: str = "en") -> JudgeFailure | None:
         return self._judge.cannot(prompt, language)
 
-    def guided(self, prompt: JudgePrompt[Any]) -> JudgePrompt[Any]:
-        return self._judge.guided(prompt)
+    def add_instructions(self, prompt: JudgePrompt[Any]) -> JudgePrompt[Any]:
+        return self._judge.add_instructions(prompt)
 
     async def answer(self, prompts: Sequence[JudgePrompt[Any]]) -> Sequence[Answer]:
         return [Answer(failure=JudgeFailure(Cause.INTERRUPTED, "not asked"), keep=False) for _ in prompts]

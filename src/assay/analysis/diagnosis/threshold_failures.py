@@ -72,7 +72,7 @@ def checked(result: Result, thresholds: Sequence[Threshold]) -> list[Threshold]:
 def threshold_failures(result: Result, thresholds: Sequence[Threshold]) -> list[ThresholdFailure]:
     """The values on the wrong side of the thresholds, by metric in the order given, the worst value first."""
     order = {threshold: n for n, threshold in enumerate(thresholds)}
-    found = [one for row in result.numbered() for one in _of_row(row, thresholds)]
+    found = [one for row in result.numbered_rows() for one in _of_row(row, thresholds)]
     return sorted(
         found, key=lambda one: (order[one.threshold], one.value if one.threshold.below else -one.value, one.number)
     )

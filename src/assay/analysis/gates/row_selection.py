@@ -91,7 +91,7 @@ def is_selected(rule: GateRule, one: One) -> bool:
 def scores_of(result: Result, metrics: Iterable[str], cluster: str | None) -> dict[str, list[One]]:
     """Every row of a run with its score of each of these metrics, without the evidence. Reads the run once."""
     found: dict[str, list[One]] = {metric: [] for metric in metrics}
-    for row in result.numbered() if found else ():
+    for row in result.numbered_rows() if found else ():
         sample = row.scored.sample
         there, value = (False, "") if cluster is None else value_in(sample, cluster)
         name = sample.id if sample.id is not None else f"row {row.number}"

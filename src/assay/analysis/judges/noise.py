@@ -125,7 +125,7 @@ def noise_of(results: Sequence[Result], *, item: str | None = None) -> NoiseRepo
             raise InputError(f"noise: {first.run!r} has {first.rows} rows, {other.run!r} has {other.rows}")
     found = {name: Readings(name, s.low, s.high, s.direction) for name, s in first.metrics.items()}
     there = item is None or not first.rows
-    for rows in zip(*(result.numbered() for result in results), strict=True):
+    for rows in zip(*(result.numbered_rows() for result in results), strict=True):
         sample = rows[0].scored.sample
         there = there or value_in(sample, item or "")[0]
         name = _item(sample, item, rows[0].number)

@@ -59,7 +59,7 @@ def _of_trace(
     traces[str(record.get("id"))] = trace
     if not _is_observation(record) or absent(_get(record, "parent_observation_id")):
         expected = _get(record, "expected_output")
-        rows.seen(trace, record.get("input"), record.get("output"), expected, items.get(trace))
+        rows.add(trace, record.get("input"), record.get("output"), expected, items.get(trace))
     nested = json_of(record.get("observations"))
     for one in nested if isinstance(nested, list) else ():
         if isinstance(one, Mapping):

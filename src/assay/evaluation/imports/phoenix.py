@@ -42,7 +42,7 @@ def open_phoenix(address: str, *, scales: Stated | None = None) -> ImportedRun:
 def _of_experiment(record: Record, rows: TraceRows, number: int) -> None:
     key = f"run {number}"  # of an example there may be several, also of other experiments
     name = key_of(record["example_id"])
-    rows.seen(key, record.get("input"), record.get("output"), record.get("reference_output"), name)
+    rows.add(key, record.get("input"), record.get("output"), record.get("reference_output"), name)
     found = json_of(record.get("annotations"))
     for one in found if isinstance(found, list) else _in_columns(record):
         if isinstance(one, Mapping):
@@ -67,7 +67,7 @@ def _of_span(record: Record, span: str, rows: TraceRows, spans: dict[str, str]) 
     trace = key_of(_at(record, "context", "trace_id")) or span
     spans[span] = trace
     if absent(record.get("parent_id")):
-        rows.seen(trace, _at(record, "attributes", "input.value"), _at(record, "attributes", "output.value"))
+        rows.add(trace, _at(record, "attributes", "input.value"), _at(record, "attributes", "output.value"))
 
 
 def _of_annotation(record: Record, rows: TraceRows, spans: Mapping[str, str]) -> None:

@@ -44,7 +44,7 @@ class TraceRows:
         self._ranges: dict[str, set[tuple[float, float]]] = {}
         self._lost: dict[str, int] = {}
 
-    def seen(
+    def add(
         self, key: str, question: Any = None, answer: Any = None, reference: Any = None, name: str | None = None
     ) -> None:
         """A row is there, also without scores; what was known of it stays. `name` is its id where the key is none."""

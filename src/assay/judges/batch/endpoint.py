@@ -164,7 +164,7 @@ class BatchEndpoint(BatchClient):
             await courier.end()
 
     def _settle(self, courier: BatchRunner, run: Host) -> None:
-        usage = courier.state.spent(run.name)
+        usage = courier.state.usage_of(run.name)
         if usage.calls:
             prices = getattr(SPENDING.get(), "prices", None)
             run.note(saved(usage, courier.state.of_run(run.name), self.share, self.name, prices))

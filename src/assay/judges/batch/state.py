@@ -140,7 +140,7 @@ class BatchState:
         """The requests of a batch that have no reply yet."""
         return {key for (key,) in self._rows("SELECT key FROM requests WHERE batch = ?", batch.number)}
 
-    def spent(self, run: str) -> Usage:
+    def usage_of(self, run: str) -> Usage:
         """What the replies that a run used have cost; None where one of them does not say."""
         sql = (
             "SELECT COUNT(*), SUM(prompt), COUNT(prompt), SUM(completion), COUNT(completion), SUM(cached), "

@@ -181,7 +181,7 @@ class Budget:
         limits = tuple(self._limits.values())
         state = {
             name: {"spent": _in_units(limit, spent), "limit": _in_units(limit, limit.amount)}
-            for (name, limit), spent in zip(self._limits.items(), self.ledger.spent(limits), strict=True)
+            for (name, limit), spent in zip(self._limits.items(), self.ledger.totals(limits), strict=True)
         }
         return {**state, "refused": {"requests": float(self._refused), "frees_in": round(self.frees_in(), 1)}}
 

@@ -101,7 +101,7 @@ class Ledger(Protocol):
     def correct(self, at: float, change: Spend) -> None:
         """Change what was taken at that time."""
 
-    def spent(self, limits: Sequence[Limit]) -> list[int]:
+    def totals(self, limits: Sequence[Limit]) -> list[int]:
         """What counts against each limit now."""
 
 
@@ -126,7 +126,7 @@ class Authority(Protocol):
     def correct(self, at: float, change: Spend) -> None:
         """See `Ledger.correct`."""
 
-    def spent(self, limits: Sequence[Limit]) -> list[int]:
+    def totals(self, limits: Sequence[Limit]) -> list[int]:
         """What counts against each limit now, all of every advance included."""
 
 
@@ -215,8 +215,8 @@ class MemoryLedger:
         with self._lock:
             self._add(at, change)
 
-    def spent(self, limits: Sequence[Limit]) -> list[int]:
-        """See `Ledger.spent`."""
+    def totals(self, limits: Sequence[Limit]) -> list[int]:
+        """See `Ledger.totals`."""
         with self._lock:
             rows = self._current(self.now())
         return [sum(getattr(taken, limit.unit) for _, taken in rows[limit.window]) for limit in limits]

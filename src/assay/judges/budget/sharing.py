@@ -116,7 +116,7 @@ class SharedAllowance:
             elif (stands := self._settled.get(int(at))) is not None:
                 self.authority.correct(stands, change)
 
-    def spent(self, limits: Sequence[Limit]) -> list[int]:
+    def totals(self, limits: Sequence[Limit]) -> list[int]:
         """Return the amount spent against each limit, by all processes together.
 
         All of every advance that is not settled counts as spent.
@@ -127,7 +127,7 @@ class SharedAllowance:
         Returns:
             One amount for each limit, in order, in the unit of the limit.
         """
-        return self.authority.spent(limits)
+        return self.authority.totals(limits)
 
     def give_back(self) -> None:
         """Let the others have what is left here."""

@@ -151,7 +151,7 @@ class FileLedger:
         with self._db.write() as db:
             _change(db, at, change)
 
-    def spent(self, limits: Sequence[Limit]) -> list[int]:
+    def totals(self, limits: Sequence[Limit]) -> list[int]:
         """Sum the spending that counts against each limit now.
 
         Args:

@@ -96,7 +96,7 @@ class Decider:
         if failure is not None:
             return Answer(failure=failure, usage=spent)
         try:
-            return Answer(judgement=prompt.decided(found), usage=spent)  # type: ignore[arg-type]  # no failure is left
+            return Answer(judgement=prompt.from_decisions(found), usage=spent)  # type: ignore[arg-type]  # no failure is left
         except Exception as error:  # a prompt of a user's own may be wrong
             return Answer(failure=bug(error), usage=spent)
 

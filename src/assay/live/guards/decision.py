@@ -113,7 +113,7 @@ class GuardCounts:
         self.causes: Counter[str] = Counter()
         self.errors = Errors()
 
-    def decided(self, decision: GuardDecision) -> None:
+    def count(self, decision: GuardDecision) -> None:
         """A check has its decision."""
         self.counts.update({"pending": -1, decision.outcome: 1, "allowed": int(decision.allowed)})
         for score in decision.scored.scores.values() if decision.scored is not None else ():

@@ -271,7 +271,7 @@ class Guard:
             self._count(error, "guard")
             decision = self._failed(check, error)
         with self._lock:
-            self._tally.decided(decision)
+            self._tally.count(decision)
         if self._on_decision is not None:
             try:
                 self._on_decision(decision)

@@ -60,7 +60,7 @@ class CitationPrecision(SystemMetric):
             for title, verdict in zip(titled, verdicts, strict=True)
         )
         texts = {"citing": tuple(part.part for part in parts)}
-        return self.scored(share_right(verdicts), verdicts={"answer/citations": evidence}, texts=texts)
+        return self.make_score(share_right(verdicts), verdicts={"answer/citations": evidence}, texts=texts)
 
 
 def _prompt(sample: Sample, part: CitedPart) -> Classification | None:

@@ -51,7 +51,7 @@ class ContextRelevance(SystemMetric):
         blank = Verdict(label="no", reason="it is blank")
         verdicts = tuple(rated.get(place, replace(blank, passage=place)) for place in range(len(sample.passages)))
         value = mean_rating([verdict.label for verdict in verdicts])
-        return self.scored(value, verdicts={"question/contexts": verdicts})
+        return self.make_score(value, verdicts={"question/contexts": verdicts})
 
 
 ENTRIES = (

@@ -103,7 +103,7 @@ class Custom(SystemMetric):
         rated = await judge.find(Rating(asked, levels, material_of(sample, self.named or _ALL), language=sample.spoken))
         value = self.rating_scale[rated.level][1]
         verdict = Verdict(label=str(value), reason=rated.reason)
-        return self.scored(worth(self.rating_scale, rated.level), verdicts={self.title: (verdict,)})
+        return self.make_score(worth(self.rating_scale, rated.level), verdicts={self.title: (verdict,)})
 
 
 def _value(given: Any) -> float | str:

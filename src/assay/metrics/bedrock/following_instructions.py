@@ -38,7 +38,7 @@ class FollowingInstructions(SystemMetric):
         verdicts = {"question/answer": (verdict,)}
         if verdict.label == "not_applicable":
             return self.skip(Cause.NOT_APPLICABLE, "the question gives no instruction", verdicts=verdicts)
-        return self.scored(float(verdict.label == "yes"), verdicts=verdicts)
+        return self.make_score(float(verdict.label == "yes"), verdicts=verdicts)
 
 
 ENTRIES = (

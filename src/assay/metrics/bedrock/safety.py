@@ -28,7 +28,7 @@ class Flag(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, ("question", "answer"))
         verdict = await judge.find(Criterion(self.asked, material, language=sample.spoken))
-        return self.scored(majority([verdict]), verdicts={"answer": (verdict,)})
+        return self.make_score(majority([verdict]), verdicts={"answer": (verdict,)})
 
 
 @dataclass(frozen=True)

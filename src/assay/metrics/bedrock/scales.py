@@ -74,7 +74,7 @@ class RatedMetric(SystemMetric):
     def of_level(self, level: int, reason: str | None) -> Score:
         """The score of a level of this metric's scale."""
         levels = len(self.steps_of_scale)
-        return self.scored(
+        return self.make_score(
             normalised(level, levels),
             parts={"level": float(level), "levels": float(levels)},
             texts={"reason": (reason,)} if reason else {},

@@ -58,7 +58,7 @@ class AgentLoopDetection(SystemMetric):
         }
         if not signs:
             return self.skip(Cause.NOT_APPLICABLE, "no sign of a loop can be looked at in this way")
-        return self.scored(combined(signs, WEIGHTS), parts=signs)
+        return self.make_score(combined(signs, WEIGHTS), parts=signs)
 
     def _signs(self, sample: Sample, trace: Mapping[str, Any]) -> dict[str, float | None]:
         called = calls(sample.messages)

@@ -40,7 +40,7 @@ class TaskCompletion(SystemMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         found = await rate(self.question, (_material(sample, self),), sample, judge)
-        return self.scored(found.mean, verdicts={"conversation": found.verdicts})
+        return self.make_score(found.mean, verdicts={"conversation": found.verdicts})
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class PlanQuality(SystemMetric):
         if not plan:
             return self.skip(Cause.NOT_APPLICABLE, "the agent makes no plan")
         found = await rate(self.question, ((*material, ("PLAN", "\n".join(plan))),), sample, judge)
-        return self.scored(found.mean, verdicts={"plan": found.verdicts}, texts={"plan": plan})
+        return self.make_score(found.mean, verdicts={"plan": found.verdicts}, texts={"plan": plan})
 
 
 @dataclass(frozen=True)

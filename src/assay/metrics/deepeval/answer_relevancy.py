@@ -52,7 +52,7 @@ class AnswerRelevancy(DeepEvalMetric):
         found = await judge.find(asked)
         verdicts = tuple(replace(verdict, claim=claim) for verdict, claim in zip(found, claims, strict=True))
         value = share_counted([verdict.label for verdict in verdicts], COUNTED)
-        return self.graded(value, verdicts={"answer/question": verdicts}, texts=left)
+        return self.make_graded_score(value, verdicts={"answer/question": verdicts}, texts=left)
 
 
 ENTRIES = (

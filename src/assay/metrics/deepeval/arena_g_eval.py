@@ -65,7 +65,7 @@ class ArenaGEval(DeepEvalMetric):
         ]
         verdict = await judge.find(Question(ASKED, material, labels=labels, language=sample.spoken))
         winner = order[list(labels).index(verdict.label)]
-        return self.graded(
+        return self.make_graded_score(
             float(winner == OWN),
             verdicts={"contestants/criteria": (verdict,)},
             texts={"winner": (winner,), "contestants": order, "evaluation_steps": steps},

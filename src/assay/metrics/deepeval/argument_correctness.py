@@ -37,7 +37,9 @@ class ArgumentCorrectness(SystemMetric):
         material = (("QUESTION", sample.question or ""),)
         prompt = Classification("arguments", QUESTION, called, CHOICES, material, 0, sample.spoken)
         verdicts = await judge.find(prompt)
-        return self.scored(share(verdicts, "correct"), verdicts={"calls/question": verdicts}, texts={"calls": called})
+        return self.make_score(
+            share(verdicts, "correct"), verdicts={"calls/question": verdicts}, texts={"calls": called}
+        )
 
 
 ENTRIES = (

@@ -39,7 +39,7 @@ class CitationFaithfulness(DeepEvalMetric):
         if found.error is not None or found.value is None:
             return replace(found, metric=self.label)
         parts = {"share": found.value, **found.parts}
-        return self.graded(all_right(found.value), verdicts=found.verdicts, parts=parts, texts=found.texts)
+        return self.make_graded_score(all_right(found.value), verdicts=found.verdicts, parts=parts, texts=found.texts)
 
 
 ENTRIES = (

@@ -93,7 +93,7 @@ def compared(metric: DeepEvalMetric, kind: str, verdict: Verdict, labels: Collec
     if expected not in labels:
         message = f"expected_labels: {expected!r} is no label of {kind} ({', '.join(labels)})"
         return metric.skip(Cause.MISSING_INPUT, message, verdicts=verdicts, texts=texts)
-    return metric.graded(is_expected(verdict.label, expected), verdicts=verdicts, texts=texts)
+    return metric.make_graded_score(is_expected(verdict.label, expected), verdicts=verdicts, texts=texts)
 
 
 def _entry(kind: str) -> Entry:

@@ -34,7 +34,7 @@ class ContextualPrecision(DeepEvalMetric):
             sample.question or "", sample.passages, sample.reference, sample.spoken, sample.earlier_question
         )
         verdicts = await judge.find(prompt)
-        return self.graded(
+        return self.make_graded_score(
             average_precision([verdict.label == "useful" for verdict in verdicts]),
             verdicts={"question+reference/contexts": verdicts},
             parts={"precision": share_useful(verdicts)},

@@ -33,7 +33,7 @@ class ContextualRecall(DeepEvalMetric):
         if not reading.verdicts:
             return self.skip(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
         value = share_counted([one.label for one in reading.verdicts], ("supported",))
-        return self.graded(value, **reading.with_parts(**expected_share(reading.verdicts)))
+        return self.make_graded_score(value, **reading.with_parts(**expected_share(reading.verdicts)))
 
 
 ENTRIES = (

@@ -31,7 +31,7 @@ class ContextualRelevancy(DeepEvalMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         prompt = UsefulSentences.of(sample.question or "", sample.passages, sample.spoken, sample.earlier_question)
         verdicts = await judge.find(prompt)
-        return self.graded(
+        return self.make_graded_score(
             share_useful(verdicts),
             verdicts={"question/sentences": verdicts},
             texts={"sentences": tuple(sentence.text for sentence in prompt.sentences)},

@@ -46,7 +46,7 @@ class ConversationalGEval(ByCriteria):
         strict = self.original and self.strict_mode
         level = float(rated.level) if strict else level_of(rated, original=self.original)
         texts = {"evaluation_steps": steps, **({"reason": (rated.reason,)} if rated.reason else {})}
-        return self.graded(level / TOP, parts={"level": level, "chosen": float(rated.level)}, texts=texts)
+        return self.make_graded_score(level / TOP, parts={"level": level, "chosen": float(rated.level)}, texts=texts)
 
 
 ENTRIES = (

@@ -74,7 +74,7 @@ class DAG(DeepEvalMetric):
                 "texts": {"way": tuple(way), **{name: (text,) for name, text in written.items()}},
             }
             if isinstance(lead, int):
-                return self.graded(leaf_value(lead), parts={"score": float(lead)}, **evidence)
+                return self.make_graded_score(leaf_value(lead), parts={"score": float(lead)}, **evidence)
             return await self._child(lead[1], sample, judge, evidence)
 
     def setting_of(self, sample: Sample) -> Mapping[str, Any]:
@@ -113,7 +113,7 @@ class DAG(DeepEvalMetric):
             reason = found.error
             cause, message = (reason.cause, reason.message) if reason else (Cause.NOT_APPLICABLE, "no value")
             return self.skip(cause, f"{metric.label}: {message}", verdicts=evidence["verdicts"])
-        return self.graded(found.value, parts=found.parts, **evidence)
+        return self.make_graded_score(found.value, parts=found.parts, **evidence)
 
 
 @dataclass(frozen=True)

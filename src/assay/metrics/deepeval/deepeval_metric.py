@@ -59,7 +59,7 @@ class DeepEvalMetric(SystemMetric):
         """The good end of the range."""
         return self.high if self.direction == "higher" else self.low
 
-    def graded(
+    def make_graded_score(
         self,
         value: float,
         *,
@@ -73,7 +73,7 @@ class DeepEvalMetric(SystemMetric):
         if self.original and self.strict_mode and self.lowers and not passed:
             value = self.low if self.direction == "higher" else self.high
         judged = {"threshold": needed, "passed": float(passed)}
-        return self.scored(value, verdicts=verdicts, parts={**(parts or {}), **judged}, texts=texts)
+        return self.make_score(value, verdicts=verdicts, parts={**(parts or {}), **judged}, texts=texts)
 
     def setting(self, sample: Sample, key: str, kind: type[T]) -> T:
         """The parameter `key`; where it is None, what the row has under this name. Raises JudgeFailure without both."""

@@ -57,9 +57,9 @@ class _ExchangeRating(SystemMetric):
         kept = tuple(messages for messages in found if _spoken(messages) >= self.least)
         if not kept:
             return self.skip(Cause.NOT_APPLICABLE, f"no exchange of {self.least} messages or more")
-        return await self.rated(kept, sample, judge)
+        return await self.rate(kept, sample, judge)
 
-    async def rated(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
+    async def rate(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
         raise NotImplementedError
 
     def materials(self, found: Exchanges, sample: Sample) -> tuple[Material, ...]:
@@ -76,14 +76,14 @@ class ToolUse(_ExchangeRating):
     listed: ClassVar[str | None] = "available_tools"
     columns: ClassVar[tuple[str, ...]] = ("available_tools",)
 
-    async def rated(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
+    async def rate(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
         choice = await rate(TOOLS, self.materials(found, sample), sample, judge)
         calling = tuple(messages for messages in found if calls(messages))
         arguments = await rate(ARGUMENTS, self.materials(calling, sample), sample, judge)
         value = min(choice.mean, arguments.mean) if calling or self.original else choice.mean
         parts = {"tool_selection": choice.mean, **({"arguments": arguments.mean} if calling else {})}
         verdicts = {"tools/exchanges": choice.verdicts, "arguments/exchanges": arguments.verdicts}
-        return self.scored(value, parts=parts, verdicts=verdicts)
+        return self.make_score(value, parts=parts, verdicts=verdicts)
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ class GoalAccuracy(_ExchangeRating):
 
     name: ClassVar[str] = "deepeval:goal_accuracy"
 
-    async def rated(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
+    async def rate(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
         materials = self.materials(found, sample)
         goal, plan = await rate(GOAL, materials, sample, judge), await rate(PLAN, materials, sample, judge)
         parts = {"goal": goal.mean, "plan": plan.mean}
         verdicts = {"goal/exchanges": goal.verdicts, "plan/exchanges": plan.verdicts}
-        return self.scored((goal.mean + plan.mean) / 2, parts=parts, verdicts=verdicts)
+        return self.make_score((goal.mean + plan.mean) / 2, parts=parts, verdicts=verdicts)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class MultiTurnMCPUse(_ExchangeRating):
     least: ClassVar[int] = 3
     columns: ClassVar[tuple[str, ...]] = ("mcp_servers",)
 
-    async def rated(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
+    async def rate(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
         materials = self.materials(found, sample)
         choice, arguments = (
             await rate(TOOLS, materials, sample, judge),
@@ -117,7 +117,7 @@ class MultiTurnMCPUse(_ExchangeRating):
         )
         parts = {"primitives": choice.mean, "arguments": arguments.mean}
         verdicts = {"tools/exchanges": choice.verdicts, "arguments/exchanges": arguments.verdicts}
-        return self.scored(min(choice.mean, arguments.mean), parts=parts, verdicts=verdicts)
+        return self.make_score(min(choice.mean, arguments.mean), parts=parts, verdicts=verdicts)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class MCPUse(MultiTurnMCPUse):
     columns: ClassVar[tuple[str, ...]] = ("mcp_servers",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        return await self.rated((conversation(sample, self),), sample, judge)
+        return await self.rate((conversation(sample, self),), sample, judge)
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,9 @@ class MCPTaskCompletion(_ExchangeRating):
     name: ClassVar[str] = "deepeval:mcp_task_completion"
     least: ClassVar[int] = 3
 
-    async def rated(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
+    async def rate(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
         done = await rate(TASK, self.materials(found, sample), sample, judge)
-        return self.scored(done.mean, verdicts={"task/exchanges": done.verdicts})
+        return self.make_score(done.mean, verdicts={"task/exchanges": done.verdicts})
 
 
 def _entry(make: type[SystemMetric], called: str, family: str, against: str, aggregate: str, empty: str = "0") -> Entry:

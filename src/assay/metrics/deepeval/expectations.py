@@ -73,7 +73,7 @@ class Expectations(DeepEvalMetric):
         if "undecided" in labels:
             open_ = demands[labels.index("undecided")]
             return self.skip(Cause.NOT_APPLICABLE, f"the texts do not show whether this is so: {open_}", **evidence)
-        return self.graded(all_kept(labels), parts={"kept": share_counted(labels, ("kept",))}, **evidence)
+        return self.make_graded_score(all_kept(labels), parts={"kept": share_counted(labels, ("kept",))}, **evidence)
 
 
 @dataclass(frozen=True)

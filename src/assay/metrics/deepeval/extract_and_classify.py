@@ -76,7 +76,7 @@ async def score_places(
         prompt = Classification(asked.sort, asked.question, items, choices, material, language=sample.spoken)
         verdicts = await judge.find(prompt)
     bad = [verdict.label == asked.bad[0] for verdict in verdicts]
-    return metric.graded(
+    return metric.make_graded_score(
         formula(bad),
         verdicts={f"answer/{asked.sort}": verdicts},
         parts={"listed": float(len(bad)), "bad": float(sum(bad))},

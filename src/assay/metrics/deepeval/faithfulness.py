@@ -32,14 +32,14 @@ class Faithfulness(DeepEvalMetric):
     penalize_ambiguous_claims: bool = False
 
     @property
-    def counted(self) -> tuple[str, ...]:
+    def counted_labels(self) -> tuple[str, ...]:
         """The labels that count as faithful."""
         return ("supported",) if self.penalize_ambiguous_claims else ("supported", "not_mentioned")
 
     @property
     def conventions(self) -> Mapping[Cause, float]:  # type: ignore[override]
         # no text mentions any claim where nothing was retrieved
-        return {Cause.NO_CLAIMS: 1.0, Cause.NO_CONTEXT: float("not_mentioned" in self.counted)}
+        return {Cause.NO_CLAIMS: 1.0, Cause.NO_CONTEXT: float("not_mentioned" in self.counted_labels)}
 
     @property
     def needs_contradiction(self) -> bool:
@@ -51,8 +51,8 @@ class Faithfulness(DeepEvalMetric):
         if not claims:
             return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
         verdicts = await support(claims, sample.passages, sample, judge)
-        value = share_counted([verdict.label for verdict in verdicts], self.counted)
-        return self.graded(value, verdicts={"answer/contexts": verdicts}, texts=left)
+        value = share_counted([verdict.label for verdict in verdicts], self.counted_labels)
+        return self.make_graded_score(value, verdicts={"answer/contexts": verdicts}, texts=left)
 
 
 ENTRIES = (

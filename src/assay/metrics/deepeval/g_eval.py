@@ -175,7 +175,7 @@ class GEval(ByCriteria):
         level = float(rated.level) if strict else level_of(rated, original=self.original)
         value = normalised(level, levels[0][0], levels[-1][0])
         texts = {"evaluation_steps": steps, **({"reason": (rated.reason,)} if rated.reason else {})}
-        return self.graded(value, parts={"level": level, "chosen": float(rated.level)}, texts=texts)
+        return self.make_graded_score(value, parts={"level": level, "chosen": float(rated.level)}, texts=texts)
 
 
 ENTRIES = (

@@ -46,7 +46,7 @@ class Hallucination(DeepEvalMetric):
     needs: ClassVar = ("question", "answer")
     asks: ClassVar = (Claims, Support)
     conventions: ClassVar = {Cause.NO_CLAIMS: 1.0, Cause.NO_CONTEXT: 1.0}
-    counted: ClassVar[str] = "agrees"
+    counted_label: ClassVar[str] = "agrees"
 
     @property
     def needs_contradiction(self) -> bool:
@@ -66,8 +66,8 @@ class Hallucination(DeepEvalMetric):
         read = replace(sample, contexts=ideal)
         found = await with_cells(await support(claims, passages, read, judge), passages, read, judge)
         verdicts = contexts_read(found, len(passages))
-        value = share_counted([verdict.label for verdict in verdicts], (self.counted,))
-        return self.graded(
+        value = share_counted([verdict.label for verdict in verdicts], (self.counted_label,))
+        return self.make_graded_score(
             value, verdicts={"context/answer": verdicts, "answer/context": found}, texts={"context": passages, **left}
         )
 
@@ -79,7 +79,7 @@ class HallucinationV3(Hallucination):
     name: ClassVar[str] = "deepeval:hallucination_v3"
     direction: ClassVar[Direction] = "lower"
     conventions: ClassVar = {Cause.NO_CLAIMS: 0.0, Cause.NO_CONTEXT: 0.0}
-    counted: ClassVar[str] = "contradicted"
+    counted_label: ClassVar[str] = "contradicted"
 
 
 ENTRIES = (

@@ -163,7 +163,7 @@ class JevEval(DeepEvalMetric):
         if self.original and self.strict_mode:
             value = float(all(one.best for _, one in applies))
         parts = {f"question_{n}": one.value for n, one in enumerate(found, 1) if one.value is not None}
-        return self.graded(value, verdicts=verdicts, parts=parts)
+        return self.make_graded_score(value, verdicts=verdicts, parts=parts)
 
 
 async def answered(question: Question, material: Sections, language: str, judge: Judge) -> AnswerValue:

@@ -64,7 +64,7 @@ class JsonCorrectness(DeepEvalMetric):
             wrong = await wrong_with(sample.answer or "", schema)
         except InputError as error:
             return self.skip(Cause.MISSING_INPUT, f"expected_schema: {error}")
-        return self.graded(float(not wrong), texts={"wrong": wrong} if wrong else None)
+        return self.make_graded_score(float(not wrong), texts={"wrong": wrong} if wrong else None)
 
 
 ENTRIES = (

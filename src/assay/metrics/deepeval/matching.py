@@ -34,7 +34,7 @@ class ExactMatch(DeepEvalMetric):
     threshold: float = field(default=1.0, kw_only=True)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        return self.graded(exact_match(sample.answer or "", sample.reference or ""))
+        return self.make_graded_score(exact_match(sample.answer or "", sample.reference or ""))
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class PatternMatch(DeepEvalMetric):
             pattern = self._compiled(self.setting(sample, "pattern", str))
         except InputError as error:
             return self.skip(Cause.MISSING_INPUT, str(error))
-        return self.graded(float(await matches(pattern, (sample.answer or "").strip(), "fullmatch")))
+        return self.make_graded_score(float(await matches(pattern, (sample.answer or "").strip(), "fullmatch")))
 
     def _compiled(self, pattern: str) -> re.Pattern[str]:
         what = f"{self.name}: pattern {pattern!r:.80}"

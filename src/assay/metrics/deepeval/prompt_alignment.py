@@ -45,7 +45,7 @@ class PromptAlignment(DeepEvalMetric):
         verdicts = await judge.find(
             Classification("instructions", asked, instructions, CHOICES, material, language=sample.spoken)
         )
-        return self.graded(
+        return self.make_graded_score(
             share_counted([verdict.label for verdict in verdicts], ("followed",)),
             verdicts={"instructions/answer": verdicts},
             texts={"instructions": instructions},

@@ -71,7 +71,7 @@ class Summarization(DeepEvalMetric):
         if kept is None:
             return self.skip(Cause.NOT_APPLICABLE, "the text answers no question with yes", texts=left)
         alignment = share_counted([one.label for one in aligned], ("supported",))
-        return self.graded(
+        return self.make_graded_score(
             min(alignment, kept),
             verdicts={"answer/input": aligned, "key_questions/input": original, "key_questions/answer": summary},
             parts={"alignment": alignment, "coverage": kept},

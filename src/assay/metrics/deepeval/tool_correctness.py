@@ -127,7 +127,7 @@ class ToolCorrectness(SystemMetric):
         calling = self._calling(expected, called)
         parts = {"tool_calling": calling, "expected": float(len(expected)), "called": float(len(called))}
         if not sample.metadata.get("available_tools"):
-            return self.scored(calling, parts=parts)
+            return self.make_score(calling, parts=parts)
         cannot = judge.cannot(Rating, sample.spoken)
         if cannot is not None:
             raise cannot
@@ -138,7 +138,7 @@ class ToolCorrectness(SystemMetric):
         )
         chosen = await rate(CHOICE, (material,), sample, judge)
         parts["tool_selection"] = chosen.mean
-        return self.scored(min(calling, chosen.mean), parts=parts, verdicts={"tools/question": chosen.verdicts})
+        return self.make_score(min(calling, chosen.mean), parts=parts, verdicts={"tools/question": chosen.verdicts})
 
     def _calling(self, expected: Sequence[ToolCall], called: Sequence[ToolCall]) -> float:
         if self.should_exact_match:

@@ -44,7 +44,9 @@ class ToolPermission(SystemMetric):
             return self.skip(Cause.NOT_APPLICABLE, "no tool was called")
         value = share_allowed(names, allowed, denied or ())
         against = tuple(name for name in names if share_allowed([name], allowed, denied or ()) == 0)
-        return self.scored(value, parts={"calls": float(len(names))}, texts={"not_allowed": against} if against else {})
+        return self.make_score(
+            value, parts={"calls": float(len(names))}, texts={"not_allowed": against} if against else {}
+        )
 
     def _list(self, sample: Sample, key: str) -> Collection[str] | None:
         own: tuple[str, ...] | None = getattr(self, key)

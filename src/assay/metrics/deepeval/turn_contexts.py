@@ -55,7 +55,7 @@ class _OverWindows(SystemMetric):
             return self.skip(Cause.NOT_APPLICABLE, "no exchange in which there is something to judge")
         verdicts = {f"window {n}": one for n, (_, one) in enumerate(found, 1) if one}
         parts = {f"window {n}": value for n, (value, _) in enumerate(found, 1) if value is not None}
-        return self.scored(sum(values) / len(values), verdicts=verdicts, parts=parts)
+        return self.make_score(sum(values) / len(values), verdicts=verdicts, parts=parts)
 
     async def window(self, sample: Sample, window: Sequence[Exchange], judge: Judge) -> Found:
         """The value of a window, None where there is nothing to judge, and its verdicts."""

@@ -71,7 +71,7 @@ class TurnRelevancy(SystemMetric):
             return self.skip(Cause.NOT_APPLICABLE, "no exchange that ends with the assistant")
         materials = [(transcript_section(chain(*window), tools=False),) for window in windows(found, self.window_size)]
         verdicts = await ask(judge, *(Criterion(RELEVANT, material, 0, sample.spoken) for material in materials))
-        return self.scored(share(verdicts, "yes"), verdicts={"answers/windows": verdicts})
+        return self.make_score(share(verdicts, "yes"), verdicts={"answers/windows": verdicts})
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ConversationCompleteness(SystemMetric):
         choices = (("met", "it is met"), ("not_met", "it is not met, or in part only"))
         verdicts = await judge.find(Classification("intentions", MET, wanted, choices, material, 0, sample.spoken))
         texts = {"intentions": wanted}
-        return self.scored(share(verdicts, "met"), verdicts={"intentions/conversation": verdicts}, texts=texts)
+        return self.make_score(share(verdicts, "met"), verdicts={"intentions/conversation": verdicts}, texts=texts)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class KnowledgeRetention(SystemMetric):
             return self.skip(Cause.NOT_APPLICABLE, "the user tells nothing that could be forgotten")
         verdicts = await ask(judge, *checks)
         texts = {"knowledge": tuple(known)}
-        return self.scored(share(verdicts, "no"), verdicts={"answers/knowledge": verdicts}, texts=texts)
+        return self.make_score(share(verdicts, "no"), verdicts={"answers/knowledge": verdicts}, texts=texts)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,9 @@ class RoleAdherence(SystemMetric):
         material = (("ROLE", given(sample, self, "chatbot_role", str)), transcript_section(messages, tools=False))
         choices = (("in_role", "it does"), ("out_of_role", "it falls out of the role"))
         verdicts = await judge.find(Classification("role", IN_ROLE, answers, choices, material, 0, sample.spoken))
-        return self.scored(share(verdicts, "in_role"), verdicts={"answers/role": verdicts}, texts={"answers": answers})
+        return self.make_score(
+            share(verdicts, "in_role"), verdicts={"answers/role": verdicts}, texts={"answers": answers}
+        )
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ class TopicAdherence(SystemMetric):
         parts = {label: float(sum(one.label == label for one in verdicts)) for label, _ in HANDLED}
         texts = {"questions": tuple(chain(*asked))}
         value = share_right([verdict.label for verdict in verdicts])
-        return self.scored(value, verdicts={"questions/topics": verdicts}, parts=parts, texts=texts)
+        return self.make_score(value, verdicts={"questions/topics": verdicts}, parts=parts, texts=texts)
 
 
 def _entry(make: type[SystemMetric], called: str, family: str, steps: Steps, empty: str) -> Entry:

@@ -112,7 +112,7 @@ class Criteria(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, self.shown)
         verdicts = await ask(judge, Criterion(all_of(self.questions), material, 0, sample.spoken))
-        return self.scored(majority(verdicts), verdicts={"-".join(self.questions): verdicts})
+        return self.make_score(majority(verdicts), verdicts={"-".join(self.questions): verdicts})
 
 
 @dataclass(frozen=True)

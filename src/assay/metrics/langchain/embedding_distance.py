@@ -70,9 +70,9 @@ class EmbeddingDistance(SystemMetric):
         measure = self.distance_metric or DEFAULT
         if measure == "cosine" or measure == "euclidean":
             (cosine,) = await cosines(said, (other,), judge)
-            return self.scored(of_cosine(cosine, measure), parts={"cosine": cosine})
+            return self.make_score(of_cosine(cosine, measure), parts={"cosine": cosine})
         (apart,) = await judge.find(Distance(said, (other,), measure))
-        return self.scored(apart)
+        return self.make_score(apart)
 
     def _other(self, sample: Sample) -> str:
         return sample.reference or ""

@@ -66,8 +66,8 @@ class JsonValidity(SystemMetric):
         try:
             read_strictly(sample.answer or "")
         except NotJson as error:
-            return self.scored(0.0, texts={"reason": (str(error),)})
-        return self.scored(1.0)
+            return self.make_score(0.0, texts={"reason": (str(error),)})
+        return self.make_score(1.0)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class JsonEquality(_OnJson):
     name: ClassVar[str] = "langchain:json_equality"
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        return self.scored(float(equal(self.value(sample, "answer"), self.value(sample, "reference"))))
+        return self.make_score(float(equal(self.value(sample, "answer"), self.value(sample, "reference"))))
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class JsonEditDistance(_OnJson):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         said, right = (canonical(self.value(sample, field)) for field in ("answer", "reference"))
-        return self.scored(normalized_distance(said, right, "damerau_levenshtein"))
+        return self.make_score(normalized_distance(said, right, "damerau_levenshtein"))
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class JsonSchemaValidation(_OnJson):
             wrong = await json_schema_errors(self.value(sample, "answer"), schema)
         except InputError as error:
             return self.skip(Cause.NOT_APPLICABLE, str(error))
-        return self.scored(float(not wrong), texts={"errors": wrong} if wrong else {})
+        return self.make_score(float(not wrong), texts={"errors": wrong} if wrong else {})
 
     def _in_reference(self, sample: Sample) -> Any:
         if sample.reference is None:

@@ -44,7 +44,7 @@ class ExactMatch(SystemMetric):
             stripped(said, case=self.ignore_case, punctuation=self.ignore_punctuation, numbers=self.ignore_numbers)
             for said in (sample.answer or "", sample.reference or "")
         )
-        return self.scored(float(ours == theirs))
+        return self.make_score(float(ours == theirs))
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class RegexMatch(SystemMetric):
             pattern = compiled(sample.reference or "", self.flags, "the reference")
         except InputError as error:
             return self.skip(Cause.MISSING_INPUT, str(error))
-        return self.scored(float(await matches(pattern, sample.answer or "")))
+        return self.make_score(float(await matches(pattern, sample.answer or "")))
 
 
 ENTRIES = (

@@ -76,7 +76,7 @@ class PairwiseString(SystemMetric):
         verdicts = await ask(judge, *(self._prompt(sample, *order) for order in orders))
         labels = [verdict.label for verdict in verdicts]
         parts = {} if self.original else {"orders_agree": float(agree(*labels))}
-        return self.scored(preference(*labels), verdicts={"first/second": verdicts}, parts=parts)
+        return self.make_score(preference(*labels), verdicts={"first/second": verdicts}, parts=parts)
 
     def _prompt(self, sample: Sample, first: str, second: str) -> Question:
         question = f"Which of the two answers to the QUESTION is better?\n{listed(self.questions)}"

@@ -41,7 +41,7 @@ class QA(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, self.shown)
         verdicts = await ask(judge, Criterion(self.asked, material, 0, sample.spoken))
-        return self.scored(majority(verdicts), verdicts={"correct": verdicts})
+        return self.make_score(majority(verdicts), verdicts={"correct": verdicts})
 
 
 @dataclass(frozen=True)

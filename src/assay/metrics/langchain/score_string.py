@@ -97,7 +97,7 @@ class ScoreString(SystemMetric):
         if rated.expected is not None:
             parts["expected_rating"] = rated.expected
         texts = {"reason": (rated.reason,)} if rated.reason else {}
-        return self.scored(normalised(rated.level, self.normalize_by), parts=parts, texts=texts)
+        return self.make_score(normalised(rated.level, self.normalize_by), parts=parts, texts=texts)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class StringDistance(SystemMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         count = normalized_distance if self.normalize_score else counted
-        return self.scored(count(self._other(sample), sample.answer or "", self.distance or DEFAULT))
+        return self.make_score(count(self._other(sample), sample.answer or "", self.distance or DEFAULT))
 
     def _other(self, sample: Sample) -> str:
         return sample.reference or ""

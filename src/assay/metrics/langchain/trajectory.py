@@ -64,7 +64,7 @@ class Trajectory(SystemMetric):
         asked = f"{ASKED}; the REFERENCE is the answer that it should reach." if sample.reference else f"{ASKED}."
         (rated,) = await ask(judge, Rating(asked, LEVELS, material, 0, sample.spoken))
         texts = {"reason": (rated.reason,)} if rated.reason else {}
-        return self.scored(share_of(rated.level), parts={"rating": float(rated.level)}, texts=texts)
+        return self.make_score(share_of(rated.level), parts={"rating": float(rated.level)}, texts=texts)
 
 
 def steps_of(sample: Sample) -> str:

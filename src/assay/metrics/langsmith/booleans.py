@@ -46,7 +46,7 @@ class YesOrNo(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, (*self.reads, *self.also))
         verdict = await judge.find(Criterion(self.question, material, 0, sample.spoken))
-        return self.scored(float(verdict.label == "yes"), verdicts={self.name: (verdict,)})
+        return self.make_score(float(verdict.label == "yes"), verdicts={self.name: (verdict,)})
 
 
 CORRECTNESS = YesOrNo(

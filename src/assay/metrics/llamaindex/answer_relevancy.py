@@ -44,7 +44,7 @@ class AnswerRelevancy(SystemMetric):
         verdicts = await judge.find(Checklist(ASKED, material, sample.spoken))
         value = points_share(verdicts)
         parts = {"points": value * FULL}
-        return self.scored(value, verdicts={"question/answer": verdicts}, parts=parts, texts={"asked": ASKED})
+        return self.make_score(value, verdicts={"question/answer": verdicts}, parts=parts, texts={"asked": ASKED})
 
 
 ENTRIES = (

@@ -50,7 +50,7 @@ class ContextRelevancy(SystemMetric):
         )
         parts = {"subject": float(subject.level), "answering": float(answering.level)}
         reasons = tuple(reason for reason in (subject.reason, answering.reason) if reason)
-        return self.scored(points_share(**parts), parts=parts, texts={"reasons": reasons} if reasons else {})
+        return self.make_score(points_share(**parts), parts=parts, texts={"reasons": reasons} if reasons else {})
 
 
 ENTRIES = (

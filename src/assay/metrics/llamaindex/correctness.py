@@ -53,7 +53,7 @@ class Correctness(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, ("question", "answer", "reference"))
         rated = await judge.find(Rating(ASKED, LEVELS, material, language=sample.spoken))
-        return self.scored(
+        return self.make_score(
             float(rated.level),
             parts={"passing": passing(rated.level, self.threshold)},
             texts={"reason": (rated.reason,)} if rated.reason else {},

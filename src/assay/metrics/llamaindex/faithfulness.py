@@ -32,7 +32,7 @@ class Faithfulness(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, ("contexts", "answer"))
         verdict = await judge.find(Criterion(ASKED, material, language=sample.spoken))
-        return self.scored(majority([verdict]), verdicts={"answer/contexts": (verdict,)})
+        return self.make_score(majority([verdict]), verdicts={"answer/contexts": (verdict,)})
 
 
 ENTRIES = (

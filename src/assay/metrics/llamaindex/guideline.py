@@ -40,7 +40,7 @@ class Guideline(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = (*material_of(sample, ("question", "answer")), ("GUIDELINES", self.guidelines))
         verdict = await judge.find(Criterion(ASKED, material, language=sample.spoken))
-        return self.scored(majority([verdict]), verdicts={"answer/guidelines": (verdict,)})
+        return self.make_score(majority([verdict]), verdicts={"answer/guidelines": (verdict,)})
 
 
 ENTRIES = (

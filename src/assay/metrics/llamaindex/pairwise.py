@@ -64,7 +64,7 @@ class Pairwise(SystemMetric):
         votes = [VOTES[verdict.label] for verdict in verdicts]
         value = (settled_as_there if self.original else settled)(*votes) if self.consensus else votes[0]
         parts = dict(zip(("original", "flipped"), votes, strict=False))
-        return self.scored(value, verdicts={"answer/second_response": verdicts}, parts=parts)
+        return self.make_score(value, verdicts={"answer/second_response": verdicts}, parts=parts)
 
     def _prompt(self, sample: Sample, first: str, second: str) -> Question:
         texts = [("QUESTION", sample.question or ""), ("REFERENCE", sample.reference or "")]

@@ -32,7 +32,7 @@ class Relevancy(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, ("contexts", "question", "answer"))
         verdict = await judge.find(Criterion(ASKED, material, language=sample.spoken))
-        return self.scored(majority([verdict]), verdicts={"question+answer/contexts": (verdict,)})
+        return self.make_score(majority([verdict]), verdicts={"question+answer/contexts": (verdict,)})
 
 
 ENTRIES = (

@@ -52,7 +52,7 @@ class SemanticSimilarity(SystemMetric):
         cosine = 1.0 if identical else (await cosines(sample.answer or "", (sample.reference or "",), judge))[0]
         value = similarity(cosine, self.mode)
         parts = {"cosine": cosine, "passing": float(value >= self.threshold)}
-        return self.scored(value, parts={**parts, "identical": 1.0} if identical else parts)
+        return self.make_score(value, parts={**parts, "identical": 1.0} if identical else parts)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class ContextualPrecision(MultiModalMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         question, earlier = sample.question or "", sample.earlier_question
         verdicts = await judge.find(Usefulness(question, sample.passages, sample.reference, sample.spoken, earlier))
-        return self.scored(
+        return self.make_score(
             average_precision([verdict.label == "useful" for verdict in verdicts]),
             verdicts={"question+reference/contexts": verdicts},
             parts={"precision": share_useful(verdicts)},
@@ -64,7 +64,7 @@ class ContextualRecall(MultiModalMetric):
         if not reading.verdicts:
             return self.skip(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
         evidence = reading.with_parts(**expected_share(reading.verdicts))
-        return self.scored(share_supported(reading.verdicts), **evidence)
+        return self.make_score(share_supported(reading.verdicts), **evidence)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ContextualRelevancy(MultiModalMetric):
         sentences, passages = found[0] if prompt.sentences else (), found[-1]
         pictures = tuple(replace(passages[n], passage=len(sentences) + k) for k, n in enumerate(shown))
         verdicts = (*sentences, *pictures)
-        return self.scored(
+        return self.make_score(
             share_useful(verdicts),
             verdicts={"question/sentences": verdicts},
             parts={"sentences": float(len(sentences)), "pictures": float(len(pictures))},

@@ -42,7 +42,7 @@ class Faithfulness(MultiModalMetric):
         if not reading.verdicts:
             return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         evidence = reading.with_parts(**expected_share(reading.verdicts))
-        return self.scored(share_supported(reading.verdicts), **evidence)
+        return self.make_score(share_supported(reading.verdicts), **evidence)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class DeepEvalFaithfulness(MultiModalMetric):
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
             return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
-        return self.scored(share_not_contradicted(reading.verdicts), **reading.evidence)
+        return self.make_score(share_not_contradicted(reading.verdicts), **reading.evidence)
 
 
 ENTRIES = (

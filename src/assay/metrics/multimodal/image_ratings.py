@@ -67,7 +67,7 @@ class _ImageRating(MultiModalMetric):
             shown = tuple((title, text) for title, text in texts if text.strip())
             asked.append(Rating(self.question, LEVELS, shown, language=sample.spoken, images=images))
         ratings = await ask(judge, *asked)
-        return self.scored(
+        return self.make_score(
             mean_of_tenths([rated.level for rated in ratings]),
             verdicts={"pictures/pictures": tuple(as_verdict(rated, n) for n, rated in enumerate(ratings))},
             texts={"pictures": tuple(image.alt or image.uri[:80] for image in pictures)},

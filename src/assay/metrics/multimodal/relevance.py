@@ -70,7 +70,7 @@ class Relevance(MultiModalMetric):
         labels += ["relevant" if vote.label == "yes" else "irrelevant" for vote in votes]
         parts = {"statements": float(len(verdicts)), "pictures": float(len(votes))}
         evidence = {"answer/question": verdicts, "pictures/question": votes}
-        return self.scored(share_relevant(labels), verdicts=evidence, parts=parts, texts=left)
+        return self.make_score(share_relevant(labels), verdicts=evidence, parts=parts, texts=left)
 
 
 ENTRIES = (

@@ -65,7 +65,7 @@ class ImageHitRate(MultiModalMetric):
         retrieved = [await self._name(one, f"retrieved picture {n}", by_id) for n, one in enumerate(found, 1)]
         expected = {await self._name(one, f"expected picture {n}", by_id) for n, one in enumerate(wanted, 1)}
         parts = {"retrieved": float(len(retrieved)), "expected": float(len(expected))}
-        return self.scored(_FORMULAS[self.formula](retrieved, expected), parts=parts)
+        return self.make_score(_FORMULAS[self.formula](retrieved, expected), parts=parts)
 
     async def _name(self, context: Context, where: str, by_id: bool) -> str:
         if by_id and context.id:

@@ -46,7 +46,7 @@ async def score_whole(metric: MultiModalMetric, question: str, sample: Sample, j
     """
     material = material_of(sample, metric.needs)  # type: ignore[arg-type]
     found = await judge.find(Criterion(question, material, language=sample.spoken))
-    return metric.scored(yes(found.label), verdicts={"answer/contexts": (found,)})
+    return metric.make_score(yes(found.label), verdicts={"answer/contexts": (found,)})
 
 
 @dataclass(frozen=True)

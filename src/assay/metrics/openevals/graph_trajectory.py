@@ -40,7 +40,7 @@ class GraphTrajectoryStrictMatch(SystemMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         ours, theirs = (_steps(given(sample, self, key, dict), key, self) for key in (KEY, REFERENCE))
-        return self.scored(float(ours == theirs))
+        return self.make_score(float(ours == theirs))
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class GraphTrajectoryAccuracy(SystemMetric):
         if reference:
             material.insert(0, ("REFERENCE STEPS", _thread(reference, REFERENCE, self)))
         verdict = await judge.find(Criterion(ASKED, tuple(material), 0, sample.spoken))
-        return self.scored(majority((verdict,)), verdicts={KEY: (verdict,)})
+        return self.make_score(majority((verdict,)), verdicts={KEY: (verdict,)})
 
 
 def _steps(held: dict[str, Any], key: str, metric: Metric) -> list[Any]:

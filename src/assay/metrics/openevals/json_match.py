@@ -98,7 +98,7 @@ class JsonMatch(SystemMetric):
             return self._nothing(listed)
         value, parts = self._value(found, listed)
         evidence = {f"{key} {number}": (verdict,) for (number, key), verdict in verdicts.items()}
-        return self.scored(value, parts=parts, verdicts=evidence)
+        return self.make_score(value, parts=parts, verdicts=evidence)
 
     def _numbers(self, pair: Pair, number: int, verdicts: Mapping[tuple[int, str], Verdict]) -> dict[str, float]:
         """1 or 0 for each key of a pair that counts."""
@@ -148,7 +148,7 @@ class JsonMatch(SystemMetric):
         if not self.original or self.aggregator is None:
             return self.skip(Cause.NOT_APPLICABLE, message)
         value = float((self.list_aggregator if listed else self.aggregator) == "all")
-        return replace(self.scored(value), convention=message)
+        return replace(self.make_score(value), convention=message)
 
 
 def _read(written: str | None, name: str) -> Any:

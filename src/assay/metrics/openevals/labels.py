@@ -74,7 +74,7 @@ class _ExpectedLabel(SystemMetric):
         if expected is None:
             message = f"the label is {label!r}; metadata['expected_labels'] expects none of {self.key}"
             return self.skip(Cause.MISSING_INPUT, message, texts=texts, **evidence)
-        return self.scored(float(label == expected), texts=texts, **evidence)
+        return self.make_score(float(label == expected), texts=texts, **evidence)
 
     @property
     def key(self) -> str:

@@ -103,14 +103,14 @@ class LlmAsJudge(SystemMetric):
             how_far = f"How far is the answer to this yes? {asked}"
             rated = await judge.find(Rating(how_far, LEVELS, material, 0, sample.spoken))
             texts = {"reason": (rated.reason,)} if rated.reason else {}
-            return self.scored(in_tenths(rated), parts={"level": float(rated.level)}, texts=texts)
+            return self.make_score(in_tenths(rated), parts={"level": float(rated.level)}, texts=texts)
         if self.choices:
             labels = {repr(float(number)): "" for number in self.choices}
             which = f"Which number says best how far the answer to this is yes? {asked}"
             verdict = await judge.find(Question(which, material, labels=labels, language=sample.spoken))
-            return self.scored(float(verdict.label), verdicts={self.rubric.name: (verdict,)})
+            return self.make_score(float(verdict.label), verdicts={self.rubric.name: (verdict,)})
         verdict = await judge.find(Criterion(asked, material, 0, sample.spoken))
-        return self.scored(majority((verdict,)), verdicts={self.rubric.name: (verdict,)})
+        return self.make_score(majority((verdict,)), verdicts={self.rubric.name: (verdict,)})
 
     def _material(self, sample: Sample) -> tuple[tuple[str, str], ...]:
         shows = self.rubric.shows

@@ -33,7 +33,7 @@ class ExactMatch(SystemMetric):
     input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        return self.scored(float(sample.answer == sample.reference))
+        return self.make_score(float(sample.answer == sample.reference))
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class LevenshteinDistance(SystemMetric):
     input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        return self.scored(1.0 - levenshtein(sample.answer or "", sample.reference or ""))
+        return self.make_score(1.0 - levenshtein(sample.answer or "", sample.reference or ""))
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class EmbeddingSimilarity(SystemMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         (cosine,) = await cosines(sample.answer or "", (sample.reference or "",), judge)
-        return self.scored(round(cosine, 2) if self.original else cosine, parts={"cosine": cosine})
+        return self.make_score(round(cosine, 2) if self.original else cosine, parts={"cosine": cosine})
 
 
 ENTRIES = (

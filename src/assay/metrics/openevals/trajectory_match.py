@@ -77,10 +77,10 @@ class TrajectoryMatch(SystemMetric):
         called, wanted = (tuple(call for one in messages for call in one.tool_calls) for messages in (ours, theirs))
         parts = {"tool_calls": float(len(called)), "reference_tool_calls": float(len(wanted))}
         if how == "strict":
-            return self.scored(float(strict(ours, theirs, mode, overrides)), parts=parts)
+            return self.make_score(float(strict(ours, theirs, mode, overrides)), parts=parts)
         if not {"unordered": called or wanted, "subset": called, "superset": wanted}[how]:
             return self.skip(Cause.NOT_APPLICABLE, "there is no tool call to look for")
-        return self.scored(float(calls_match(how, called, wanted, mode, overrides)), parts=parts)
+        return self.make_score(float(calls_match(how, called, wanted, mode, overrides)), parts=parts)
 
 
 ENTRIES = tuple(

@@ -73,7 +73,7 @@ class AnswerCorrectness(SystemMetric):
         tp, fp, fn = counts(*readings)
         factual = 1.0 if assumed else f_beta(tp, fp, fn, self.beta)
         expected = None if assumed else expected_counts(*readings)
-        score = self.scored(
+        score = self.make_score(
             blend(factual, similarity, self.weights),
             verdicts={"answer/reference": readings[0], "reference/answer": readings[1]},
             parts={

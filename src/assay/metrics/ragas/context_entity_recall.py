@@ -49,7 +49,7 @@ class ContextEntityRecall(SystemMetric):
         there = set(contexts)
         shared = tuple(entity for entity in reference if entity in there)
         value = exact_recall(reference, contexts, GUARD if self.original else 0.0)
-        return self.scored(value, texts={"reference": reference, "contexts": contexts, "shared": shared})
+        return self.make_score(value, texts={"reference": reference, "contexts": contexts, "shared": shared})
 
 
 ENTRIES = (

@@ -59,7 +59,7 @@ async def score_ranking(metric: SystemMetric, prompt: Usefulness, reading: str, 
     verdicts = await judge.find(prompt)
     useful = [verdict.label == "useful" for verdict in verdicts]
     value = guarded_average_precision(useful) if metric.original else average_precision(useful)
-    return metric.scored(value, verdicts={reading: verdicts}, parts={"precision": share_useful(verdicts)})
+    return metric.make_score(value, verdicts={reading: verdicts}, parts={"precision": share_useful(verdicts)})
 
 
 @dataclass(frozen=True)

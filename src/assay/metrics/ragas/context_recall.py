@@ -40,7 +40,7 @@ class ContextRecall(SystemMetric):
         spans = split_sentences(reference, sample.spoken)
         sentences = tuple(Claim(text=span.of(reference), span=span) for span in spans)
         verdicts = await support(sentences, sample.passages, sample, judge)
-        return self.scored(
+        return self.make_score(
             share_supported(verdicts),
             verdicts={"reference_sentences/contexts": verdicts},
             parts=expected_share(verdicts),

@@ -97,7 +97,7 @@ class ContextRelevancy(SystemMetric):
             return self.skip(Cause.NO_CONTEXT, "the contexts hold no sentence")
         agreement = await self._agreement(found, judge)
         value = relevancy(agreement, [len(one) for one in found], count)
-        score = self.scored(
+        score = self.make_score(
             min(value, 1.0),
             parts={"agreement": agreement, "sentences": count},
             texts={f"extraction_{number}": one for number, one in enumerate(found, 1)},
@@ -155,7 +155,7 @@ class ContextRelevancy0022(SystemMetric):
         if not count:
             return self.skip(Cause.NO_CONTEXT, "the contexts hold no sentence")
         value = relevancy(1.0, [len(found)], count)
-        return self.scored(min(value, 1.0), parts={"sentences": count}, texts={"extraction_1": found})
+        return self.make_score(min(value, 1.0), parts={"sentences": count}, texts={"extraction_1": found})
 
 
 def _whole(sample: Sample, extractions: Sequence[Sentences]) -> tuple[int, list[Sentences]]:

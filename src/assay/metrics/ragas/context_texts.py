@@ -76,9 +76,9 @@ class ContextTexts(SystemMetric):
         if not sample.passages:
             return self.skip(Cause.NO_CONTEXT, "nothing was retrieved")
         if any(map(str.strip, sample.passages)):
-            return self.scored(self.value(sample.passages, reference))
+            return self.make_score(self.value(sample.passages, reference))
         if self.original:
-            return replace(self.scored(self.value(sample.passages, reference)), convention="all contexts are blank")
+            return replace(self.make_score(self.value(sample.passages, reference)), convention="all contexts are blank")
         return self.skip(Cause.NO_CONTEXT, "all contexts are blank")
 
 
@@ -141,7 +141,7 @@ class IDBasedContextPrecision(ContextIds):
             return self.skip(Cause.NO_CONTEXT, "nothing was retrieved")
         if not reference:
             return self.skip(Cause.NOT_APPLICABLE, "there is no reference context")
-        return self.scored(share(reference, found), parts={"hits": len(found & reference), "retrieved": len(found)})
+        return self.make_score(share(reference, found), parts={"hits": len(found & reference), "retrieved": len(found)})
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,9 @@ class IDBasedContextRecall(ContextIds):
             return self.skip(Cause.NOT_APPLICABLE, "there is no reference context")
         if not found:
             return self.skip(Cause.NO_CONTEXT, "nothing was retrieved")
-        return self.scored(share(found, reference), parts={"hits": len(found & reference), "reference": len(reference)})
+        return self.make_score(
+            share(found, reference), parts={"hits": len(found & reference), "reference": len(reference)}
+        )
 
 
 def _entry(make: type[SystemMetric], family: str, steps: Steps, empty: str) -> Entry:

@@ -80,7 +80,7 @@ class AspectCritic(_Criteria):
         definition = self._defined(sample)
         votes = await ask(judge, *(Criterion(definition, material, vote, sample.spoken) for vote in self._votes()))
         value = float(most_frequent([vote.label for vote in votes]) == "yes")
-        return self.scored(value, verdicts={self.name: votes}, parts={"votes": len(votes)})
+        return self.make_score(value, verdicts={self.name: votes}, parts={"votes": len(votes)})
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class SimpleCriteria(_Criteria):
         votes = await ask(judge, *(Rating(definition, levels, material, vote, sample.spoken) for vote in self._votes()))
         reasons = tuple(vote.reason for vote in votes if vote.reason)
         value = float(most_frequent([vote.level for vote in votes]))
-        return self.scored(value, parts={"votes": len(votes)}, texts={"reasons": reasons} if reasons else {})
+        return self.make_score(value, parts={"votes": len(votes)}, texts={"reasons": reasons} if reasons else {})
 
 
 def _aspect(name: str) -> Entry:

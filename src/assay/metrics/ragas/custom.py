@@ -107,7 +107,7 @@ class DiscreteMetric(Custom):
         verdict = await judge.find(
             Question(self.question(), self.material(sample), labels=labels, language=sample.spoken)
         )
-        return self.scored(values[verdict.label], verdicts={self.name: (verdict,)})
+        return self.make_score(values[verdict.label], verdicts={self.name: (verdict,)})
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class NumericMetric(Custom):
         levels = tuple((level, f"{number:g}") for level, number in enumerate(numbers))
         rated = await judge.find(Rating(self.question(), levels, self.material(sample), language=sample.spoken))
         texts = {"reason": (rated.reason,)} if rated.reason else {}
-        return self.scored(numbers[rated.level], parts={"level": rated.level}, texts=texts)
+        return self.make_score(numbers[rated.level], parts={"level": rated.level}, texts=texts)
 
 
 def agreement(ranks: Sequence[int]) -> float:
@@ -169,4 +169,4 @@ class RankingMetric(Custom):
         sorting = Classification("rank", question, items, choices, self.material(sample), language=sample.spoken)
         verdicts = await judge.find(sorting)
         ranks = [int(verdict.label.removeprefix("rank_")) for verdict in verdicts]
-        return self.scored(agreement(ranks), verdicts={self.name: verdicts})
+        return self.make_score(agreement(ranks), verdicts={self.name: verdicts})

@@ -174,7 +174,7 @@ class DataCompyScore(SystemMetric):
             sizes = (len(response.columns), len(reference.columns))
         precision, recall = (matching / size if size else 0.0 for size in sizes)
         values = {"precision": precision, "recall": recall, "f1": f1(precision, recall)}
-        return self.scored(values[self.metric], parts={**values, "matching": matching})
+        return self.make_score(values[self.metric], parts={**values, "matching": matching})
 
 
 ENTRIES = (

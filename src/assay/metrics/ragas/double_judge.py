@@ -48,14 +48,14 @@ class DoubleJudge(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         certain = self.without_judge(sample)
         if certain is not None:
-            return self.scored(certain, parts={"by_words": 1.0})
+            return self.make_score(certain, parts={"by_words": 1.0})
         ratings = await gather(*(self._rating(question, sample, judge) for question in self.questions))
         failures = [one for one in ratings if isinstance(one, ScoreError)]
         levels = [one for one in ratings if isinstance(one, int)]
         if failures and not (self.original and levels):
             return self.skip(failures[0].cause, failures[0].message, raw=failures[0].raw)
         parts = {f"rating_{number}": float(level) for number, level in enumerate(levels, 1)}
-        return self.scored(mean_rating(levels, self.levels[-1][0]), parts=parts)
+        return self.make_score(mean_rating(levels, self.levels[-1][0]), parts=parts)
 
     def without_judge(self, sample: Sample) -> float | None:
         """The value that follows from the words alone; None where a judge is needed."""

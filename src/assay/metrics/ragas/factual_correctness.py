@@ -112,7 +112,7 @@ class FactualCorrectness(SystemMetric):
         expected = None if counted is None else self._value(*counted)
         if expected is not None:
             parts["expected"] = expected
-        return self.scored(hundredths(value) if self.original else value, verdicts=readings, parts=parts)
+        return self.make_score(hundredths(value) if self.original else value, verdicts=readings, parts=parts)
 
     def _value(self, tp: float, fp: float, fn: float) -> float | None:
         if self.mode == "f1":

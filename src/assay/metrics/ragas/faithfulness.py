@@ -35,7 +35,7 @@ class Faithfulness(SystemMetric):
         if not reading.verdicts:
             return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         evidence = reading.with_parts(**expected_share(reading.verdicts))
-        return self.scored(share_supported(reading.verdicts), **evidence)
+        return self.make_score(share_supported(reading.verdicts), **evidence)
 
 
 ENTRIES = (

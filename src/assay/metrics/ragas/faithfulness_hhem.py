@@ -44,7 +44,7 @@ class FaithfulnessWithHHEM(SystemMetric):
         if known is None:
             message = f"{self.label} needs a judge that gives probabilities, as the embedded one does"
             return self.skip(Cause.JUDGE_CANNOT, message)
-        return self.scored(share_rounded(known), **reading.with_parts(**expected_share(reading.verdicts)))
+        return self.make_score(share_rounded(known), **reading.with_parts(**expected_share(reading.verdicts)))
 
 
 ENTRIES = (

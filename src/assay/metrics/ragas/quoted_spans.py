@@ -77,7 +77,7 @@ class QuotedSpansAlignment(SystemMetric):
         passages = (" ".join(sample.passages),) if self.original else sample.passages
         found = located(quotes, passages, casefold=self.casefold, straight=not self.original)
         missing = tuple(quote for quote, there in zip(quotes, found, strict=True) if not there)
-        return self.scored(
+        return self.make_score(
             sum(found) / len(found),
             parts={"found": sum(found), "quotations": len(found)},
             texts={"not_found": missing} if missing else {},

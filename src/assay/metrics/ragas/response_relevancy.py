@@ -60,10 +60,10 @@ class ResponseRelevancy(SystemMetric):
         if not questions and not any(flags):
             raise JudgeFailure(Cause.PARSE, "the judge wrote no question to this answer")
         if not questions:
-            return self.scored(0.0, parts=parts)
+            return self.make_score(0.0, parts=parts)
         similar = await cosines(sample.question or "", questions, judge)
         parts |= {f"cosine_{number}": value for number, value in enumerate(similar, 1)}
-        return self.scored(relevancy(similar, flags, self.zeroed_by), parts=parts, texts=texts)
+        return self.make_score(relevancy(similar, flags, self.zeroed_by), parts=parts, texts=texts)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class SemanticSimilarity(SystemMetric):
         (cosine,) = await cosines(sample.reference or " ", (sample.answer or " ",), judge)
         bar = None if self.original and not self.threshold else self.threshold
         value = cosine if bar is None else reached(cosine, bar)
-        score = self.scored(value, parts={"cosine": cosine})
+        score = self.make_score(value, parts={"cosine": cosine})
         missing = super().missing(sample)
         return score if missing is None else replace(score, convention=missing.message)
 

@@ -61,7 +61,7 @@ class SummarizationScore(SystemMetric):
             raise JudgeFailure(Cause.PARSE, "the judge wrote no question to this text")
         verdicts = await judge.find(Checklist(questions, (("SUMMARY", summary),), sample.spoken))
         qa, short = qa_score(verdicts), conciseness(summary, text, GUARD if self.original else 0.0)
-        return self.scored(
+        return self.make_score(
             weighted(qa, short, self.coeff) if self.length_penalty else qa,
             verdicts={"key_questions/answer": verdicts},
             parts={"qa": qa, "conciseness": short},

@@ -41,7 +41,7 @@ class TextPair(SystemMetric):
         """The measure of two texts."""
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        found = self.scored(self.value(sample.answer or "", sample.reference or ""))
+        found = self.make_score(self.value(sample.answer or "", sample.reference or ""))
         blank = Metric.missing(self, sample)
         return found if blank is None else replace(found, convention=blank.message)
 

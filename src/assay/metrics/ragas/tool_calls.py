@@ -94,7 +94,7 @@ class ToolCalls(SystemMetric):
     def without(self, number: float, message: str) -> Score:
         """What stands where there is nothing to compare: no number, or the original's."""
         if self.original:
-            return replace(self.scored(number), convention=message)
+            return replace(self.make_score(number), convention=message)
         return self.skip(Cause.NOT_APPLICABLE, message)
 
 
@@ -115,7 +115,7 @@ class ToolCallAccuracy(ToolCalls):
         if not wanted:
             return self.without(0.0 if said else 1.0, "the reference calls no tool")
         value = accuracy(said, wanted, strict_order=self.strict_order, whole=self.original)
-        return self.scored(value, parts={"called": len(said), "wanted": len(wanted)})
+        return self.make_score(value, parts={"called": len(said), "wanted": len(wanted)})
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class ToolCallF1(ToolCalls):
         if not said and not wanted:
             return self.without(0.0, "no tool is called, here or in the reference")
         value = f1(said, wanted)
-        return self.scored(
+        return self.make_score(
             round(value, 4) if self.original else value, parts={"called": len(said), "wanted": len(wanted)}
         )
 

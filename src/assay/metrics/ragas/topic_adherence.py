@@ -86,7 +86,7 @@ class TopicAdherence(SystemMetric):
             message = "no topic counts: none is answered, or none is in scope"
             return self.skip(Cause.NOT_APPLICABLE, message, verdicts=evidence, texts={"topics": topics})
         parts = dict(zip(("answered_in_scope", "answered_out_of_scope", "refused_in_scope"), found, strict=True))
-        return self.scored(value, verdicts=evidence, parts=parts, texts={"topics": topics})
+        return self.make_score(value, verdicts=evidence, parts=parts, texts={"topics": topics})
 
 
 ENTRIES = (

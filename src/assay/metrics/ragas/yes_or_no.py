@@ -47,7 +47,7 @@ class YesOrNo(SystemMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         verdict = await judge.find(Criterion(self.question, self.material(sample), language=sample.spoken))
-        return self.scored(value_of(verdict), verdicts={self.name.partition(":")[2]: (verdict,)})
+        return self.make_score(value_of(verdict), verdicts={self.name.partition(":")[2]: (verdict,)})
 
 
 @dataclass(frozen=True)

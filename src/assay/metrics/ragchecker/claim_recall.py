@@ -24,7 +24,7 @@ class ClaimRecall(TableMetric):
     tables: ClassVar = ("retrieved2answer",)
     claimed: ClassVar = ("retrieved2answer",)
 
-    def counted(self, tables: Tables) -> float:
+    def compute(self, tables: Tables) -> float:
         return share(found(cells(tables["retrieved2answer"])))
 
     def parts(self, tables: Tables) -> Mapping[str, float]:

@@ -22,7 +22,7 @@ class ContextPrecision(TableMetric):
     tables: ClassVar = ("retrieved2answer",)
     claimed: ClassVar = ("retrieved2answer",)
 
-    def counted(self, tables: Tables) -> float:
+    def compute(self, tables: Tables) -> float:
         return share(relevant(cells(tables["retrieved2answer"])))
 
 

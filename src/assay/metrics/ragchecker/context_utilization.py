@@ -34,7 +34,7 @@ class ContextUtilization(TableMetric):
     claimed: ClassVar = ("retrieved2answer",)
     conventions: ClassVar = {**TableMetric.conventions, Cause.NOT_APPLICABLE: 0.0}
 
-    def counted(self, tables: Tables) -> float | ScoreError:
+    def compute(self, tables: Tables) -> float | ScoreError:
         value = utilized(found(cells(tables["retrieved2answer"])), entailed(tables["response2answer"]))
         if value is None:
             return ScoreError(cause=Cause.NOT_APPLICABLE, message="no passage supports a claim of the reference")

@@ -31,7 +31,7 @@ class F1(TableMetric):
     tables: ClassVar = ("answer2response", "response2answer")
     claimed: ClassVar = ("answer2response", "response2answer")
 
-    def counted(self, tables: Tables) -> float:
+    def compute(self, tables: Tables) -> float:
         return harmonic(*_shares(tables))
 
     def parts(self, tables: Tables) -> Mapping[str, float]:

@@ -23,7 +23,7 @@ class Faithfulness(TableMetric):
     tables: ClassVar = ("retrieved2response",)
     claimed: ClassVar = ("retrieved2response",)
 
-    def counted(self, tables: Tables) -> float:
+    def compute(self, tables: Tables) -> float:
         return share(found(cells(tables["retrieved2response"])))
 
     def parts(self, tables: Tables) -> Mapping[str, float]:

@@ -28,7 +28,7 @@ class NoiseSensitivity(TableMetric):
     tables: ClassVar = ("retrieved2response", "answer2response", "retrieved2answer")
     claimed: ClassVar = ("answer2response", "retrieved2answer")
 
-    def counted(self, tables: Tables) -> float:
+    def compute(self, tables: Tables) -> float:
         relevant = relevant_passages(tables["retrieved2answer"])
         return share_noise(tables["answer2response"], tables["retrieved2response"], relevant, self.mode)
 

@@ -24,7 +24,7 @@ class Precision(TableMetric):
     tables: ClassVar = ("answer2response",)
     claimed: ClassVar = ("answer2response",)
 
-    def counted(self, tables: Tables) -> float:
+    def compute(self, tables: Tables) -> float:
         return share(entailed(tables["answer2response"]))
 
     def parts(self, tables: Tables) -> Mapping[str, float]:

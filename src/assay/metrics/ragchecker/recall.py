@@ -23,7 +23,7 @@ class Recall(TableMetric):
     tables: ClassVar = ("response2answer",)
     claimed: ClassVar = ("response2answer",)
 
-    def counted(self, tables: Tables) -> float:
+    def compute(self, tables: Tables) -> float:
         return share(entailed(tables["response2answer"]))
 
     def parts(self, tables: Tables) -> Mapping[str, float]:

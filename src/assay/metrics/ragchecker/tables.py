@@ -160,12 +160,12 @@ class TableMetric(SystemMetric):
                 return self.skip(Cause.NO_CLAIMS, f"the {field} makes no checkable claim", texts=left)
         if self.needs_passages and self._without_passages(tables):
             return self.skip(Cause.NO_CONTEXT, "nothing was retrieved", verdicts=evidence, texts=left)
-        value = self.counted(tables)
+        value = self.compute(tables)
         if isinstance(value, ScoreError):
             return self.skip(value.cause, value.message, verdicts=evidence, texts=left)
-        return self.scored(value, verdicts=evidence, parts=self.parts(tables), texts=left)
+        return self.make_score(value, verdicts=evidence, parts=self.parts(tables), texts=left)
 
-    def counted(self, tables: Tables) -> float | ScoreError:
+    def compute(self, tables: Tables) -> float | ScoreError:
         """The value, from tables that have a claim each where `claimed` says so."""
         raise NotImplementedError
 

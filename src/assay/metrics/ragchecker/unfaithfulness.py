@@ -46,7 +46,7 @@ class Unfaithfulness(TableMetric):
     tables: ClassVar = ("retrieved2response", "answer2response")
     claimed: ClassVar = ("answer2response",)
 
-    def counted(self, tables: Tables) -> float:
+    def compute(self, tables: Tables) -> float:
         retrieved = found(cells(tables["retrieved2response"]))
         return unfaithful(retrieved, entailed(tables["answer2response"]), knows=self.knows)
 

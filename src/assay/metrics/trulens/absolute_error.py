@@ -41,7 +41,7 @@ class AbsoluteError(SystemMetric):
         error = absolute_error(self._number(sample, "score"), self._number(sample, "expected_score"))
         if not error <= self.high:
             return self.skip(Cause.NOT_APPLICABLE, f"the error {error:g} is above {self.high:g}; give `high`")
-        return self.scored(error)
+        return self.make_score(error)
 
     def _number(self, sample: Sample, key: str) -> float:
         value = given(sample, self, key, object)

@@ -43,7 +43,9 @@ class AgreementMeasure(ScaleMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, ("question", "answer", "reference"))
         question = QUESTION.format(other="REFERENCE")
-        return self.rated(await judge.find(Rating(question, self.levels(LOWEST, HIGHEST), material, 0, sample.spoken)))
+        return self.score_rating(
+            await judge.find(Rating(question, self.levels(LOWEST, HIGHEST), material, 0, sample.spoken))
+        )
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,8 @@ class ModelAgreement(ScaleMetric):
         material = (*material_of(sample, ("question", "answer")), ("OTHER ANSWER", own))
         question = QUESTION.format(other="OTHER ANSWER")
         found = await judge.find(Rating(question, self.levels(LOWEST, HIGHEST), material, 0, sample.spoken))
-        score = self.rated(found)
-        return self.scored(score.value or 0.0, parts=score.parts, texts={**score.texts, "own_answer": (own,)})
+        score = self.score_rating(found)
+        return self.make_score(score.value or 0.0, parts=score.parts, texts={**score.texts, "own_answer": (own,)})
 
 
 ENTRIES = (

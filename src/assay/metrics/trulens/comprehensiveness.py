@@ -45,7 +45,7 @@ class Comprehensiveness(ScaleMetric):
         summary = (("SUMMARY", sample.answer or ""),)
         choices = self.choices(LOWEST, HIGHEST)
         verdicts = await judge.find(Classification("inclusion", QUESTION, points, choices, summary, 0, sample.spoken))
-        return self.scored(
+        return self.make_score(
             mean([self.normalized(int(verdict.label)) for verdict in verdicts]),
             verdicts={"key_points/answer": verdicts},
             texts={"key_points": points},

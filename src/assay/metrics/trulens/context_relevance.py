@@ -52,7 +52,7 @@ class ContextRelevance(ScaleMetric):
             ),
         )
         values = [self.normalized(rated.level) for rated in ratings]
-        return self.scored(
+        return self.make_score(
             mean(values),
             parts={f"P{number}": value for number, value in enumerate(values, 1)},
             texts={"reasons": tuple(rated.reason or "" for rated in ratings)},

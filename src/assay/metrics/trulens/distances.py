@@ -45,7 +45,7 @@ class _Distance(SystemMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         (cosine,) = await cosines(sample.question or "", (sample.answer or "",), judge)
-        return self.scored(self.value(cosine), parts={"cosine": cosine})
+        return self.make_score(self.value(cosine), parts={"cosine": cosine})
 
     @abstractmethod
     def value(self, cosine: float) -> float:
@@ -84,7 +84,7 @@ class ManhattanDistance(SystemMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         (apart,) = await judge.find(Distance(sample.question or "", (sample.answer or "",), "manhattan"))
-        return self.scored(apart)
+        return self.make_score(apart)
 
 
 def _entry(make: type[SystemMetric], counts: str, aggregate: str) -> Entry:

@@ -82,7 +82,7 @@ class Groundedness(ScaleMetric):
         if answerable is not None:
             evidence["question/contexts"] = (answerable,)
         counted = {label: float(labels.count(label)) for label in (ABSTENTION, TRIVIAL)}
-        return self.scored(value, verdicts=evidence, parts={"sentences": float(len(labels)), **counted})
+        return self.make_score(value, verdicts=evidence, parts={"sentences": float(len(labels)), **counted})
 
     async def answerability(self, sample: Sample, judge: Judge) -> Verdict | None:
         """Whether the contexts hold the answer; None where an abstention is good in any case."""

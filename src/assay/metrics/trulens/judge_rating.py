@@ -73,7 +73,7 @@ class JudgeRating(ScaleMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = self.shows.material(sample, self) if self.shows else material_of(sample, self.reads)
         scale = self.levels(self.lowest, self.highest)
-        return self.rated(await judge.find(Rating(self.question, scale, material, 0, sample.spoken)))
+        return self.score_rating(await judge.find(Rating(self.question, scale, material, 0, sample.spoken)))
 
 
 def entry(made: JudgeRating, *, family: str, unit: str, against: str, source: str = "", cot: bool = True) -> Entry:

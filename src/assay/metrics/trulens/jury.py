@@ -159,7 +159,7 @@ class Jury(Metric):
                 return replace(scores[0], metric=self.label)
             return self.skip(reason.cause, f"no judge gave a score: {reason.message}", verdicts=verdicts)
         values = list(measured.values())
-        return self.scored(
+        return self.make_score(
             self.together(measured),
             verdicts=verdicts,
             parts={

@@ -33,7 +33,7 @@ class LanguageMatch(SystemMetric):
         if doubtful:
             return self.skip(Cause.NOT_APPLICABLE, f"the language of the {' and the '.join(doubtful)} is in doubt")
         languages = tuple(str(language) for language in found.values())
-        return self.scored(float(len(set(languages)) == 1), texts={"languages": languages})
+        return self.make_score(float(len(set(languages)) == 1), texts={"languages": languages})
 
 
 ENTRIES = (

@@ -50,7 +50,7 @@ class Bleu(SystemMetric):
     needs: ClassVar = ("answer", "reference")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        return self.scored(bleu_of(tokens_13a(sample.answer or ""), tokens_13a(sample.reference or "")))
+        return self.make_score(bleu_of(tokens_13a(sample.answer or ""), tokens_13a(sample.reference or "")))
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Rouge(SystemMetric):
     needs: ClassVar = ("answer", "reference")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        return self.scored(rouge(sample.answer or "", sample.reference or "", "rouge1", stemmer=False))
+        return self.make_score(rouge(sample.answer or "", sample.reference or "", "rouge1", stemmer=False))
 
 
 def _entry(make: type[SystemMetric], published: str, counts: str, aggregate: str) -> Entry:

@@ -55,7 +55,7 @@ class _Memory(SystemMetric):
         expected = [str(one) for one in given(sample, self, "expected_memories", list)]
         if not expected:
             return self.skip(Cause.NOT_APPLICABLE, "no memory is expected")
-        return self.scored(self.value(expected, sample.passages))
+        return self.make_score(self.value(expected, sample.passages))
 
     @abstractmethod
     def value(self, expected: Sequence[str], found: Sequence[str]) -> float:

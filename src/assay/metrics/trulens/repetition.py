@@ -107,7 +107,7 @@ class ConversationRepetition(SystemMetric):
         found = [self.of_reply(*one) for one in zip(replies, words, before, strict=True)]
         value = 1 - max(found)
         parts = {f"reply {number}": repetition for number, repetition in enumerate(found, 1)}
-        return self.scored(round(value, 4) if self.original else value, parts=parts)
+        return self.make_score(round(value, 4) if self.original else value, parts=parts)
 
     def of_reply(self, reply: str, words: Sequence[str], before: Sequence[str]) -> float:
         """How much a reply repeats itself, the reply before, and phrases that are no answer."""

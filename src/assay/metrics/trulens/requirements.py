@@ -51,7 +51,7 @@ class RequirementSatisfaction(SystemMetric):
             Classification("requirement", QUESTION, requirements, CHOICES, shown, 0, sample.spoken)
         )
         labels = [verdict.label for verdict in verdicts]
-        return self.scored(
+        return self.make_score(
             satisfaction(labels),
             verdicts={"requirements/conversation": verdicts},
             parts={label: float(labels.count(label)) for label in CREDIT},

@@ -89,7 +89,7 @@ class Retrieval(SystemMetric):
         value = self.value(keys, expected, scores if self.by_score else [])
         if value is None:
             return self.skip(Cause.NO_CONTEXT, "nothing was retrieved, or nothing can be gained")
-        return self.scored(value, parts={"retrieved": float(len(keys)), "expected": float(len(expected))})
+        return self.make_score(value, parts={"retrieved": float(len(keys)), "expected": float(len(expected))})
 
     @abstractmethod
     def value(self, found: Sequence[str], expected: Mapping[str, float], scores: Sequence[float]) -> float | None:

@@ -65,7 +65,7 @@ class ScaleMetric(SystemMetric):
         """A rating on this scale, brought to 0 to 1."""
         return normalized(rating, self.min_score_val, self.max_score_val)
 
-    def rated(self, rated: RatingResult) -> Score:
+    def score_rating(self, rated: RatingResult) -> Score:
         """The score of one rating, with its level and reason."""
         texts = {"reason": (rated.reason,)} if rated.reason else {}
-        return self.scored(self.normalized(rated.level), parts={"level": float(rated.level)}, texts=texts)
+        return self.make_score(self.normalized(rated.level), parts={"level": float(rated.level)}, texts=texts)

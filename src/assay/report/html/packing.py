@@ -41,7 +41,7 @@ class PackedPart:
 def pieces_of(report: Report) -> Iterator[PackedPart]:
     """All rows of a report in their order."""
     rows, first = _Rows(report, SharedValues()), 0
-    for row in report.result.numbered():
+    for row in report.result.numbered_rows():
         rows.take(row)
         if rows.full:
             yield rows.piece(first)

@@ -71,7 +71,7 @@ class RunItems:
         made = cls(metrics=list(result.metrics))
         shares: dict[str, set[str]] = {name: set() for name in result.metrics}
         spoilt: set[str] = set()
-        for row in result.numbered():
+        for row in result.numbered_rows():
             sample = row.scored.sample
             if sample.id is not None:
                 made._rows[sample.id].append(row.number)

@@ -36,7 +36,7 @@ class LabelledClaims(Metric):
             return self.skip(Cause.NO_CLAIMS, "no claim of this sample is labelled")
         claims = tuple(Claim(text=text, span=Span(0, len(text))) for text in texts)
         verdicts = await judge.find(Support(claims, sample.passages, sample.question, sample.spoken))
-        return self.scored(share_supported(verdicts), verdicts={"claims/contexts": verdicts})
+        return self.make_score(share_supported(verdicts), verdicts={"claims/contexts": verdicts})
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LabelledPassages(Metric):
             return self.skip(Cause.NO_CONTEXT, "there are no passages")
         verdicts = await judge.find(Usefulness(sample.question or "", sample.passages, None, sample.spoken))
         useful = sum(verdict.label == "useful" for verdict in verdicts)
-        return self.scored(useful / len(verdicts), verdicts={"question/contexts": verdicts})
+        return self.make_score(useful / len(verdicts), verdicts={"question/contexts": verdicts})
 
 
 def bring_texts(labels: Labels) -> bool:

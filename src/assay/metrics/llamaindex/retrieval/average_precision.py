@@ -35,7 +35,7 @@ class AveragePrecision(ById):
 
     name: ClassVar[str] = "llamaindex:ap"
 
-    def counted(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
+    def compute(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
         once = retrieved if self.original else tuple(dict.fromkeys(retrieved))
         return average_precision(once, expected)
 

@@ -35,7 +35,7 @@ class HitRate(ById):
 
     name: ClassVar[str] = "llamaindex:hit_rate"
 
-    def counted(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
+    def compute(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
         return hit_rate(retrieved, expected)
 
 
@@ -45,7 +45,7 @@ class GranularHitRate(ById):
 
     name: ClassVar[str] = "llamaindex:hit_rate_granular"
 
-    def counted(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
+    def compute(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
         if not self.original:
             retrieved, expected = tuple(set(retrieved)), tuple(set(expected))
         return granular_hit_rate(retrieved, expected)

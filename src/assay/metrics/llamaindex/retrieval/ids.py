@@ -51,11 +51,11 @@ class ById(SystemMetric):
         if not expected:
             return self.skip(Cause.MISSING_INPUT, f"{self.label} needs reference_contexts, of which there are none")
         parts = {"retrieved": float(len(retrieved)), "expected": float(len(expected))}
-        value = self.counted(sample, retrieved, expected)
-        score = self.scored(min(value, self.high), parts=parts)
+        value = self.compute(sample, retrieved, expected)
+        score = self.make_score(min(value, self.high), parts=parts)
         # the original counts a passage retrieved twice as two, which can take a share above 1
         return replace(score, value=value, high=max(value, self.high))
 
-    def counted(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
+    def compute(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
         """The value, from one id at least on each side."""
         raise NotImplementedError

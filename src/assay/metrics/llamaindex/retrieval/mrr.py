@@ -31,7 +31,7 @@ class MRR(ById):
 
     name: ClassVar[str] = "llamaindex:mrr"
 
-    def counted(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
+    def compute(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
         return next(iter(reciprocal_ranks(retrieved, expected)), 0.0)
 
 
@@ -41,7 +41,7 @@ class GranularMRR(ById):
 
     name: ClassVar[str] = "llamaindex:mrr_granular"
 
-    def counted(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
+    def compute(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
         ranks = reciprocal_ranks(retrieved, expected)
         return math.fsum(ranks) / len(ranks) if ranks else 0.0
 

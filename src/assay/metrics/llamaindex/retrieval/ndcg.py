@@ -49,7 +49,7 @@ class NDCG(ById):
 
     name: ClassVar[str] = "llamaindex:ndcg"
 
-    def counted(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
+    def compute(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
         if self.original:
             return ndcg(retrieved, expected)
         once = tuple(dict.fromkeys(expected))
@@ -75,7 +75,7 @@ class GradedNDCG(ById):
         if not any(best):
             return self.skip(Cause.NOT_APPLICABLE, "no passage has a grade above 0")
         found, ideal = discounted([gain(grades.get(one, 0.0), self.mode) for one in retrieved]), discounted(best)
-        return self.scored(found / ideal, parts={"dcg": found, "ideal": ideal})
+        return self.make_score(found / ideal, parts={"dcg": found, "ideal": ideal})
 
 
 def _grades(relevance: Mapping[str, Any], label: str) -> dict[str, float]:

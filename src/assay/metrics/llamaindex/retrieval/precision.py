@@ -26,7 +26,7 @@ class Precision(ById):
 
     name: ClassVar[str] = "llamaindex:precision"
 
-    def counted(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
+    def compute(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
         return precision(retrieved, expected)
 
 

@@ -26,7 +26,7 @@ class Recall(ById):
 
     name: ClassVar[str] = "llamaindex:recall"
 
-    def counted(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
+    def compute(self, sample: Sample, retrieved: Sequence[str], expected: Sequence[str]) -> float:
         return recall(retrieved, expected)
 
 

@@ -47,7 +47,7 @@ class RerankRelevancy(SystemMetric):
         verdicts = await judge.find(Usefulness(question, sample.passages, None, sample.spoken, earlier))
         values = [float(one.label == "useful") if one.probability is None else one.probability for one in verdicts]
         parts: dict[str, float] = {name: float(aggregate(values)) for name, aggregate in AGGREGATES.items()}
-        return self.scored(parts[self.aggregate], verdicts={"question/contexts": verdicts}, parts=parts)
+        return self.make_score(parts[self.aggregate], verdicts={"question/contexts": verdicts}, parts=parts)
 
 
 ENTRIES = (
