@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay._util.normalise import finite as finite
     from assay._util.normalise import json_value as json_value
     from assay._util.sync import run_sync as run_sync
-    from assay._util.terminal import json_text as json_text
     from assay._util.threads import at_the_end as at_the_end
     from assay._util.timestamps import Moment as Moment
     from assay._util.timestamps import iso as iso
@@ -172,6 +171,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.records.messages import role_of as role_of
     from assay.records.messages import text_of as text_of
     from assay.records.phrases import shortened as shortened
+    from assay.report.write import report_run as report_run
     from assay.sinks.annotations import Annotation as Annotation
     from assay.sinks.clients import PerProcess as PerProcess
     from assay.sinks.remote import Busy as Busy
@@ -255,6 +255,7 @@ _HOMES = {
     "assay.evaluation.completeness": "NOT_FINISHED",
     "assay.evaluation.run_names": "new_name",
     "assay.evaluation.score_sample": "score_sample storable",
+    "assay.report.write": "report_run",
     "assay.store.store": "Row",
     "assay.store.tables": "store_may_exist",
     # Engines: score the shards of a large run on machines of a cluster.
@@ -273,7 +274,6 @@ _HOMES = {
     "assay._util.install_hints": "install_extra install_package",
     "assay._util.normalise": "finite json_value",
     "assay._util.sync": "run_sync",
-    "assay._util.terminal": "json_text",
     "assay._util.threads": "at_the_end",
     "assay._util.timestamps": "Moment iso seconds_at",
 }

@@ -45,8 +45,3 @@ def read_json(path: str | Path, what: str) -> Any:
         raise InputError(f"{where} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):  # a long run of brackets is no JSON that could be read, either
         raise InputError(f"{where} is no JSON file") from None
-
-
-def write_json(path: str | Path, value: Any) -> None:
-    """Write it for people to read, too."""
-    Path(path).write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

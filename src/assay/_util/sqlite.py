@@ -6,9 +6,12 @@ closed before a fork, and each side opens its own when it needs one.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import shutil
 import sqlite3
+import tempfile
 import threading
 import time
 import weakref
@@ -158,6 +161,8 @@ class Database:
         return self._db
 
     def _connected(self) -> sqlite3.Connection:
+        if self.path.exists() and not _is_writable(self.path):
+            return self._connected_to_read()
         _create_privately(self.path)
         db = sqlite3.connect(self.path, timeout=self._timeout, check_same_thread=False, isolation_level=None)
         try:
@@ -172,6 +177,39 @@ class Database:
             db.close()
             raise
         return db
+
+    def _connected_to_read(self) -> sqlite3.Connection:
+        """A connection to a file that we may not write, as on read-only media: every write fails.
+
+        Where SQLite cannot make its files beside it, it reads the file as one that nobody writes. What stands beside it
+        (-wal) it cannot read then, and tables of an earlier version cannot be brought to this one: a copy is read.
+        """
+        address = f"{self.path.resolve().as_uri()}?mode=ro"
+        for one in (address,) if _has_wal(self.path) else (address, f"{address}&immutable=1"):
+            db = sqlite3.connect(one, uri=True, timeout=self._timeout, check_same_thread=False, isolation_level=None)
+            with contextlib.suppress(sqlite3.OperationalError):
+                if self._is_ready(db):
+                    return db
+            db.close()
+        return self._connected_to_copy()
+
+    def _connected_to_copy(self) -> sqlite3.Connection:
+        with tempfile.TemporaryDirectory(prefix="assay-", ignore_cleanup_errors=True) as folder:
+            copy = Path(folder) / self.path.name
+            for ending in ("", "-wal"):
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copyfile(f"{self.path}{ending}", f"{copy}{ending}")
+            db = sqlite3.connect(copy, check_same_thread=False, isolation_level=None)
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                if not self._is_ready(db):
+                    self._bring_up(db)
+                db.execute("COMMIT")
+                db.execute("PRAGMA query_only = ON")
+            except BaseException:
+                db.close()
+                raise
+        return db  # its files have no names any more, and go with it
 
     def _is_ready(self, db: sqlite3.Connection) -> bool:
         version = self._version_of(db)
@@ -250,6 +288,17 @@ def _create_privately(path: Path) -> None:
             os.close(private_opener(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             return
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _has_wal(path: Path) -> bool:
+    try:
+        return os.path.getsize(f"{path}-wal") > 0
+    except OSError:
+        return False
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
+from assay._util.output_files import write_output
 from assay.cli.config_defaults import configuration_in_use
 from assay.cli.output import say, show
 from assay.cli.run_argument import run_held
@@ -82,7 +83,7 @@ def write_decision(decision: GateDecision, summary: Path | None, junit: Path | N
     if junit is not None:
         from assay.report.junit import as_junit
 
-        junit.write_text(as_junit(decision), encoding="utf-8")
+        write_output(junit, as_junit(decision))
 
 
 @dataclass(frozen=True)

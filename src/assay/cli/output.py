@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay._util.csv_rows import write_table
+from assay._util.output_files import output_file
 from assay._util.terminal import in_colour, json_text, width
 from assay.errors import InputError, printable
 
@@ -46,7 +47,7 @@ def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: s
         write_table(sys.stdout, rows, columns, printable)
         sys.stdout.flush()
         return
-    with Path(file).open("w", encoding="utf-8", newline="") as out:
+    with output_file(file, newline="") as out:
         write_table(out, rows, columns)
     say(f"rows as CSV: {file}", aside=True)
 

@@ -21,7 +21,7 @@ def report(
     baseline: Annotated[str | None, typer.Option(metavar="RUN", help="Baseline run.")] = None,
     out: Annotated[
         Path,
-        typer.Option("-o", "--out", help="The file: .html, .md, .xml (JUnit), .csv or .parquet; the suffix decides."),
+        typer.Option("-o", "--out", help="The file: .html, .md, .xml (JUnit), .csv, .parquet, .json."),
     ] = Path("report.html"),
     metrics: Annotated[
         str | None, typer.Option("-m", "--metrics", help="Names, separated by commas; all that the run has.")
@@ -41,10 +41,11 @@ def report(
     judge: JudgeOptions,
     store: StoreOption = Path(".assay"),
 ) -> None:
-    """Write a report of a run as HTML, Markdown, JUnit, CSV or Parquet.
+    """Write a report of a run as HTML, Markdown, JUnit, CSV, Parquet or JSON.
 
     HTML is one file that needs no server and fetches nothing. Markdown is for the comment of a pull request, XML for
-    CI systems that show JUnit, CSV and Parquet have a line for each sample and metric. No judge is asked; where it is
+    CI systems that show JUnit. CSV and Parquet have a line for each sample and metric, JSON has every row with its
+    scores and evidence. No judge is asked; where it is
     the run's, what `assay causes --read` found is looked up.
     """
     from assay.analysis.gates.rules import limits_of

@@ -10,6 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from assay._util.csv_rows import plain_text
 from assay._util.install_hints import install_extra
 from assay.data.nested import rows_within
 from assay.data.safe_open import (
@@ -264,7 +265,7 @@ def _lost(first: int, last: int) -> str:
 
 def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
     try:
-        header = [name.strip() for name in next((cells for cells in reader if cells), [])]
+        header = [plain_text(name.strip()) for name in next((cells for cells in reader if cells), [])]
         "".join(header).encode()
     except UnicodeEncodeError:
         raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8 (CSV UTF-8 in spreadsheets)") from None
@@ -284,7 +285,7 @@ def _csv_row(cells: list[str], header: list[str], line: int) -> Mapping[str, Any
         "".join(cells).encode()
     except UnicodeEncodeError:
         return UnreadableRow(f"line {line} is not UTF-8; save the file as UTF-8 (CSV UTF-8 in spreadsheets)")
-    return {name: cell if cell.strip() else None for name, cell in zip(header, cells, strict=True) if name}
+    return {name: plain_text(cell) if cell.strip() else None for name, cell in zip(header, cells, strict=True) if name}
 
 
 def _parquet(path: Path) -> Source:

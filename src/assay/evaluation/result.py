@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from assay._util.csv_rows import write_table
 from assay._util.install_hints import install_package
+from assay._util.output_files import output_file
 from assay._util.terminal import pluralize
 from assay.errors import Cause, InputError, MissingExtra, printable
 from assay.evaluation.completeness import incomplete_reasons
@@ -383,12 +384,11 @@ class Result:
         Returns:
             The path.
         """
-        path = Path(path)
-        with path.open("w", encoding="utf-8") as out:
+        with output_file(path) as out:
             for row in self.numbered_rows():
                 line: Mapping[str, Any] = {"row": row.number, **row.scored.to_dict()}
                 out.write(json.dumps(line, ensure_ascii=False) + "\n")
-        return path
+        return Path(path)
 
     def to_bedrock(self, path: str | Path, *, source: str = "assay") -> Path:
         """Write every row with its scores in the format of Amazon Bedrock's evaluation jobs.
@@ -416,10 +416,9 @@ class Result:
         Returns:
             The path.
         """
-        path = Path(path)
-        with path.open("w", encoding="utf-8", newline="") as out:
+        with output_file(path, newline="") as out:
             write_table(out, self.records(), self.columns)
-        return path
+        return Path(path)
 
     @property
     def columns(self) -> list[str]:

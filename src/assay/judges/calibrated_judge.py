@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
-from assay._util.permissions import read_json, write_json
+from assay._util.output_files import write_json
+from assay._util.permissions import read_json
 from assay.errors import InputError, JudgeFailure
 from assay.judges.base import BaseJudge, JudgeSpec
 from assay.judges.cache import JudgementCache

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
+from assay._util.output_files import write_output
 from assay.analysis.gates.decision import GateDecision
 from assay.errors import SETTLED, Cause, InputError, printable
 from assay.records import BY_CONVENTION
@@ -45,7 +46,6 @@ class Case:
 
 def write_junit(report: Report, path: str | Path, least: Mapping[str, float] | None = None) -> Path:
     """Write the report as JUnit XML. Returns the path. See `cases_of` for `least`."""
-    path = Path(path)
     cases: dict[str, list[Case]] = {name: [] for name in report.metrics}
     for case in cases_of(report, least or {}):
         cases[case.group].append(case)
@@ -55,8 +55,7 @@ def write_junit(report: Report, path: str | Path, least: Mapping[str, float] | N
     text = _document(
         "assay " + report.result.run, cases, f' time="{report.result.seconds:.3f}"', f' time="0" timestamp="{when}"'
     )
-    path.write_text(text, encoding="utf-8", errors="replace")
-    return path
+    return write_output(path, text, errors="replace")
 
 
 def cases_of(report: Report, least: Mapping[str, float]) -> Iterator[Case]:

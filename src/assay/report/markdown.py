@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay._util.markdown import escape, table
+from assay._util.output_files import write_output
 from assay._util.terminal import pluralize
 from assay.analysis.comparison.sentences import regressions
 from assay.errors import printable
@@ -26,9 +27,7 @@ _MARKS = {"worse": "🔴", "better": "🟢", "mixed": "🟠", "inconclusive": "�
 
 def write_markdown(report: Report, path: str | Path) -> Path:
     """Write the report as Markdown. Returns the path."""
-    path = Path(path)
-    path.write_text(as_markdown(report), encoding="utf-8", errors="replace")
-    return path
+    return write_output(path, as_markdown(report), errors="replace")
 
 
 def as_markdown(report: Report) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay._util.csv_rows import write_table
 from assay._util.install_hints import install_extra
+from assay._util.output_files import output_file
 from assay.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -69,10 +70,9 @@ def _values(result: Result, metrics: list[str]) -> dict[int, dict[str, float]]:
 
 def write_flat_csv(report: Report, path: str | Path) -> Path:
     """Write the long table as CSV. Returns the path."""
-    path = Path(path)
-    with path.open("w", encoding="utf-8", errors="replace", newline="") as out:
+    with output_file(path, errors="replace", newline="") as out:
         write_table(out, flat_rows(report), COLUMNS)
-    return path
+    return Path(path)
 
 
 def write_parquet(report: Report, path: str | Path) -> Path:
@@ -85,8 +85,8 @@ def write_parquet(report: Report, path: str | Path) -> Path:
     kinds = {name: pyarrow.string() if name in _TEXT else pyarrow.float64() for name in COLUMNS}
     kinds["row"] = pyarrow.int64()
     schema = pyarrow.schema(list(kinds.items()))
-    path, rows = Path(path), flat_rows(report)
-    with parquet.ParquetWriter(path, schema) as out:
+    rows = flat_rows(report)
+    with output_file(path, "wb") as file, parquet.ParquetWriter(file, schema) as out:
         while batch := list(islice(rows, _BATCH)):
             out.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
-    return path
+    return Path(path)

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay._util.output_files import write_output
+from assay._util.terminal import json_text
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.evaluation.result import Result
     from assay.report.model import Report
 
-FORMS = (".html", ".md", ".xml", ".csv", ".parquet")
+FORMS = (".html", ".md", ".xml", ".csv", ".parquet", ".json")
 
 
 def check_form(path: str | Path) -> str:
@@ -25,7 +28,7 @@ def check_form(path: str | Path) -> str:
 
 
 def write_report(report: Report, path: str | Path, least: Mapping[str, float] | None = None) -> Path:
-    """Write a report as HTML, Markdown, JUnit XML, CSV or Parquet, by the suffix of `path`. Returns the path.
+    """Write a report as HTML, Markdown, JUnit XML, CSV, Parquet or JSON, by the suffix of `path`. Returns the path.
 
     `least` has thresholds by metric, for JUnit. Raises InputError for another suffix, MissingExtra.
     """
@@ -42,6 +45,33 @@ def write_report(report: Report, path: str | Path, least: Mapping[str, float] | 
         from assay.report.markdown import write_markdown
 
         return write_markdown(report, path)
+    if suffix == ".json":
+        return _write_json(report.result, path)
     from assay.report.tabular import write_flat_csv, write_parquet
 
     return write_flat_csv(report, path) if suffix == ".csv" else write_parquet(report, path)
+
+
+def report_run(result: Result, path: str | Path) -> Path:
+    """Write a report of a run, in the form that the suffix of the file names.
+
+    Args:
+        result: The run.
+        path: The file, which ends in .html, .md, .xml, .csv, .parquet or .json; one that exists is replaced.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: The suffix names no form of a report.
+        MissingExtra: The form needs an extra that is not installed.
+    """
+    from assay.report.build import report_of
+
+    return write_report(report_of(result), path)
+
+
+def _write_json(result: Result, path: str | Path) -> Path:
+    """The run, with every row and its scores."""
+    rows = [{"row": row.number, **row.scored.to_dict()} for row in result.numbered_rows()]
+    return write_output(path, json_text({**result.to_dict(), "samples": rows}, 2) + "\n")

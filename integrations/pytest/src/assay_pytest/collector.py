@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from assay import AssayError, InputError, Result, ScoredSample, Store
-from assay.extension import NOT_FINISHED, BaseJudge, JudgementCache, new_name, store_may_exist
+from assay.extension import NOT_FINISHED, BaseJudge, JudgementCache, new_name, report_run, store_may_exist
 from assay_pytest.judge_options import store_of
-from assay_pytest.reporting import write
 
 #: Under this name a report tells the controlling process that its test was scored, and into which run.
 PROPERTY = "assay_run"
@@ -86,7 +85,9 @@ class SessionScores:
             self._said = [str(result), f"{rows} in run {self.run} of {self.store.name}"]
             report = self._config.getoption("assay_report")
             if report is not None:
-                self._said.append(f"report: {write(result, self._config.invocation_params.dir / report)}")
+                path = self._config.invocation_params.dir / report
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._said.append(f"report: {report_run(result, path)}")
         except (AssayError, OSError) as error:  # what the tests found stands without it
             self._said.append(f"assay: {type(error).__name__}: {error}")
 

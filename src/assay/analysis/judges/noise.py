@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay._util.permissions import read_json, write_json
+from assay._util.output_files import write_json
+from assay._util.permissions import read_json
 from assay.errors import InputError, printable
 from assay.evaluation.display.table import judge_in_words
 from assay.evaluation.groups import value_in

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from assay._util.output_files import output_file
 from assay.data.bedrock.write import bedrock_record
 from assay.errors import InputError
 from assay.records import Score, ScoredSample
@@ -45,10 +46,10 @@ def bedrock_result(scored: ScoredSample, source: str = "assay") -> dict[str, Any
 def write_results(rows: Iterable[tuple[int, ScoredSample]], path: str | Path, *, source: str = "assay") -> Path:
     """Write numbered rows with their scores. Returns the path.
 
-    Raises InputError, which names the row, for one that the format cannot hold; the file then ends before it.
+    Raises InputError, which names the row, for one that the format cannot hold; no file is written then.
     """
     path = Path(path)
-    with path.open("w", encoding="utf-8") as out:
+    with output_file(path) as out:
         for number, scored in rows:
             try:
                 line = bedrock_result(scored, source)

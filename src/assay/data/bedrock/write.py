@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay._util.output_files import output_file
 from assay.data.bedrock.read import EARLIER, KEPT, PASSAGES
 from assay.errors import InputError
 from assay.records import Context, Sample
@@ -53,12 +54,12 @@ def bedrock_record(sample: Sample, source: str = "assay") -> dict[str, Any]:
 def write_bedrock(data: Rows, path: str | Path, *, source: str = "assay") -> Path:
     """Write rows of any kind that assay reads as a data set of Bedrock's. Returns the path.
 
-    Raises InputError, which names the row, for one that cannot be read or written; the file then ends before it.
+    Raises InputError, which names the row, for one that cannot be read or written; no file is written then.
     """
     from assay.data import RowError, open_data
 
     path = Path(path)
-    with path.open("w", encoding="utf-8") as out:
+    with output_file(path) as out:
         for number, item in open_data(data):
             if isinstance(item, RowError):
                 raise InputError(item.message)

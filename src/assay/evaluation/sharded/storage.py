@@ -5,15 +5,14 @@ Each file appears whole: by a rename on a disk, by one put of the finished objec
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterable
 from glob import has_magic
 from pathlib import Path
 from typing import Any, Protocol
 
 from assay._util.install_hints import install_package
-from assay._util.permissions import private_folder, private_opener
+from assay._util.output_files import output_file
+from assay._util.permissions import private_folder
 from assay.errors import InputError, MissingExtra, StoreError
 
 #: What fsspec needs for the stores that are met most often.
@@ -63,13 +62,9 @@ class Disk:
     def write(self, name: str, lines: Iterable[str]) -> None:
         """See `Place.write`."""
         path = self._path / name
-        part = path.with_suffix(f".{secrets.token_hex(4)}.part")
         try:
-            with open(part, "w", encoding="utf-8", opener=private_opener) as file:
+            with output_file(path) as file:
                 file.writelines(lines)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
         except OSError as error:
             raise StoreError(f"{str(path)!r} cannot be written: {error}") from error
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay._util.permissions import private_opener
+from assay._util.output_files import output_file
 from assay.errors import Cause, JudgeFailure
 from assay.judges.batch.gathering import PATIENCE
 from assay.judges.batch.protocol import BatchProtocol, BatchStatus, CannotList, name_of
@@ -132,7 +132,7 @@ class BatchSubmission:
 
     def _write(self, batch: Batch, file: Path) -> None:
         protocol = self.protocol
-        with open(file, "wb", opener=private_opener) as out:
+        with output_file(file, "wb") as out:
             out.write(protocol.head)
             for n, (key, content) in enumerate(self.state.bodies(batch)):
                 body: dict[str, Any] = json.loads(content)

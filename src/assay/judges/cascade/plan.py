@@ -9,7 +9,8 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from assay._util.call_repr import host_of
-from assay._util.permissions import read_json, write_json
+from assay._util.output_files import write_json
+from assay._util.permissions import read_json
 from assay.errors import InputError
 from assay.judges.cascade.items import Band
 from assay.records import Record

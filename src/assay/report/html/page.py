@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay._util.install_hints import install_extra
+from assay._util.output_files import output_file
 from assay._util.terminal import pluralize
 from assay._util.version import __version__
 from assay.analysis.comparison.sentences import regressions
@@ -41,10 +42,9 @@ _NOT_READ = "Not known: no metric of this run says by itself which rows failed."
 
 def write_page(report: Report, path: str | Path) -> Path:
     """Write the report as an HTML file. Returns the path. Raises MissingExtra."""
-    path, texts = Path(path), list(page(report))  # what goes wrong does so before there is a file
-    with path.open("w", encoding="utf-8", errors="replace", newline="\n") as out:
-        out.writelines(texts)
-    return path
+    with output_file(path, errors="replace", newline="\n") as out:
+        out.writelines(page(report))
+    return Path(path)
 
 
 def page(report: Report) -> Iterator[str]:
