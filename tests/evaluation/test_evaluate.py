@@ -353,9 +353,9 @@ def test_replace_scores_anew_under_the_name(tmp_path):
     assert not again.asked  # its judgements stayed
 
 
-@pytest.mark.parametrize("name", ["", " ", "last"])
+@pytest.mark.parametrize("name", ["", " ", "last", "n" * 501])
 def test_what_cannot_name_a_run(name: str, judge, tmp_path):
-    with pytest.raises(InputError, match="cannot be a name"):
+    with pytest.raises(InputError, match=r"cannot be a name|at most 500 characters, got one of 501"):
         evaluate(ROWS, "faithfulness", judge, store=tmp_path, run=name)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import random
 import threading
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from assay import InputError, Sample, ScoredSample, Store
 from assay.store.rows import put_rows
+from assay.store.tables import LONGEST_RUN_NAME
 from tests.store.test_store import filled, scored, write_many
 
 
@@ -25,6 +27,18 @@ def test_judgements_and_rows_survive_closing(address):
         assert again.get_judgement("other") is None
         (row,) = again.rows("run")
         assert (row.number, row.scored) == (1, scored(1))
+
+
+def test_ids_of_any_length_are_ids(address):
+    """The id does not compress: PostgreSQL's ordered indexes hold 2,704 bytes of a key, after compression."""
+    id = "".join(chr(one) for one in random.Random(1).choices(range(0x4E00, 0x9FFF), k=700_000))
+    run = "界" * LONGEST_RUN_NAME
+    with Store(address) as store:
+        store.put_run(run, {})
+        store.put_row(run, 1, ScoredSample(sample=Sample(id=id), scores={}))
+        store.put_row(run, 2, ScoredSample(sample=Sample(id=f"{id}2"), scores={}))
+        assert store.get_row(run, id).number == 1
+        assert store.get_row(run, f"{id}2").number == 2
 
 
 def test_rows_come_in_the_order_of_the_data_page_by_page(address):

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay._util.normalise import well_formed
 from assay.errors import InputError, StoreError
 from assay.evaluation.summary import Summary
 from assay.store.store import RowCounts, Store
+from assay.store.tables import check_run_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +82,7 @@ def start_run(store: Store, name: str | None, info: Mapping[str, Any], *, replac
     """
     if name is None:
         return _new_run(store, info)
-    if not name.strip() or name == "last":
-        raise InputError(f"run: {name!r} cannot be a name; 'last' means the latest run")
-    name = well_formed(name)
+    name = check_run_name(name)
     if store.has_run(name):
         if not replace:
             raise InputError(

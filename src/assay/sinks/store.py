@@ -13,6 +13,7 @@ from assay.sinks.base import Mask, Receipt
 from assay.sinks.clients import PerProcess
 from assay.sinks.masking import hidden_texts, hider
 from assay.store.store import Store
+from assay.store.tables import check_run_name
 
 
 class StoreSink:
@@ -31,10 +32,8 @@ class StoreSink:
     def __init__(self, path: str | Path, run: str = "live", *, mask: Mask | None = None, texts: bool = True) -> None:
         if not str(path):
             raise InputError("path: expected the folder of a store, got an empty one")
-        if not run or run == "last":
-            raise InputError(f"run: expected a name other than 'last', got {run!r}")
         self.path = Path(path)
-        self.run = run
+        self.run = check_run_name(run)
         self._hide = hider(mask, texts)
         self._store = PerProcess(lambda: Store(self.path))
         self._judge: str | None = None

@@ -11,10 +11,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from assay._util.normalise import well_formed
+from assay.errors import InputError
+
 T = TypeVar("T")
 
 FILE_NAME = "assay.db"
 FOLDER = ".assay"
+
+#: Characters of a run's name: keys of PostgreSQL's indexes have 2,704 bytes at most.
+LONGEST_RUN_NAME = 500
 
 #: As in a URL, and as a `pathlib.Path` writes one.
 _DATABASE = re.compile(r"postgres(?:ql)?:/+")
@@ -106,3 +112,22 @@ def store_may_exist(address: str | Path) -> bool:
         True where the file exists, and for every database.
     """
     return is_database(address) or file_of(Path(address)).exists()
+
+
+def check_run_name(name: str) -> str:
+    """Check the name of a new run.
+
+    Args:
+        name: The name. Halves of surrogate pairs in it are replaced: no file holds them.
+
+    Returns:
+        The name, as it is kept.
+
+    Raises:
+        InputError: It is blank, "last", which means the latest run, or longer than LONGEST_RUN_NAME.
+    """
+    if not name.strip() or name == "last":
+        raise InputError(f"run: {name!r} cannot be a name; 'last' means the latest run")
+    if len(name) > LONGEST_RUN_NAME:
+        raise InputError(f"run: expected a name of at most {LONGEST_RUN_NAME} characters, got one of {len(name):,}")
+    return well_formed(name)

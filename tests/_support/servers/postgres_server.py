@@ -91,8 +91,8 @@ class Server:
             "fsync=off",
         )
         command = [str(programs() / "postgres"), "-D", str(self.folder / "data"), "-p", str(self.port), *options]
-        log = (self.folder / "log").open("ab")
-        self._process = subprocess.Popen(command, stdout=log, stderr=log, user=_user(), start_new_session=True)
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, user=_user(), start_new_session=True)
         end = time.monotonic() + READY
         while True:
             with contextlib.suppress(Exception):
