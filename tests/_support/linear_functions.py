@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -398,6 +399,8 @@ READ: dict[str, Call] = {
     "assay.evaluation.display.explanation:Explanation": lambda f, t: f(Row(number=1, scored=scored(t))).text(),
     "assay.report.markdown:escaped": _first,
     "assay._util.markdown:escape": _first,
+    "assay._util.output_files:write_output": lambda f, t: f(os.devnull, t, errors="replace"),
+    "assay.store.digests:text_digest": _first,
     "assay.report.html.packing:packed": _first,
     "assay.report.html.packed_row:side_of": lambda f, t: f(_quoted(t), scored("").sample, ["m"], SharedValues()),
     "assay.report.sample_view:painted": lambda f, t: f(

@@ -68,7 +68,7 @@ def test_runs_of_an_earlier_assay_are_listed_with_their_means(tmp_path: Path) ->
     with sqlite3.connect(tmp_path / "assay.db") as db:
         (info,) = db.execute("SELECT info FROM runs").fetchone()
         known = {name: value for name, value in json.loads(info).items() if name in ("judge", "metrics")}
-        db.execute("UPDATE runs SET info = ?", (json.dumps(known),))
+        db.execute("UPDATE runs SET info = ?, info_digest = NULL, digest = NULL", (json.dumps(known),))
     (line,) = runs_of(Store(tmp_path))
     assert (line.run, line.note, line.data, line.rows) == ("old", None, None, 2)
     assert line.metrics["faithfulness"].mean == 0.5  # one of two claims

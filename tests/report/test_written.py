@@ -113,7 +113,7 @@ def test_csv_and_parquet_have_a_line_for_each_sample_and_metric(two: Two, tmp_pa
     assert table.column("id")[-1].as_py() == HOSTILE
 
 
-@pytest.mark.parametrize("name", ["r", "r.txt", "r.json", "html"])
+@pytest.mark.parametrize("name", ["r", "r.txt", "r.yaml", "html"])
 def test_another_suffix_is_refused_with_those_that_there_are(two: Two, tmp_path: Path, name: str):
     with pytest.raises(InputError, match=r"-o: expected a file that ends in \.html, \.md, \.xml, \.csv, \.parquet"):
         write_report(report_of(two.now), tmp_path / name)

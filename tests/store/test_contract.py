@@ -79,25 +79,25 @@ def test_last_is_the_run_started_last(address):
 def test_rows_are_counted_once_however_they_are_written(address):
     with Store(address) as store:
         store.create_run("run", {})
-        assert store.row_counts("run") == (0, 0)
+        assert store.row_counts("run")[:2] == (0, 0)
         store.put_row("run", 1, scored(1))
         store.put_row("run", 1, scored(2))  # replaced
-        assert store.row_counts("run") == (1, 1)
+        assert store.row_counts("run")[:2] == (1, 1)
         store.put_rows("run", [(1, scored(1)), (2, scored(2)), (7, scored(7))])
-        assert store.row_counts("run") == (3, 3)
+        assert store.row_counts("run")[:2] == (3, 3)
         store.merge_row("run", scored(9))
         store.merge_row("run", scored(9))  # further scores of the same row
-        assert store.row_counts("run") == (4, 4)
+        assert store.row_counts("run")[:2] == (4, 4)
         store.put_run("run", {"judge": "j"})  # says more of it, and counts nothing
-        assert store.row_counts("run") == (4, 4)
+        assert store.row_counts("run")[:2] == (4, 4)
         store.write(lambda db: db.execute("DELETE FROM rows WHERE run = 'run' AND number = 2"))
-        assert (store.row_counts("run"), store.row_counts("run").missing) == ((3, 4), 1)
-        assert [(one.id, one.rows) for one in store.runs()] == [("run", (3, 4))]
+        assert (store.row_counts("run")[:2], store.row_counts("run").missing) == ((3, 4), 1)
+        assert [(one.id, one.rows[:2]) for one in store.runs()] == [("run", (3, 4))]
         store.delete_run("run")
         store.put_row("run", 1, scored(1))
-        assert store.row_counts("run") == (0, None)  # there is no such run
+        assert store.row_counts("run")[:2] == (0, None)  # there is no such run
         store.put_run("run", {})
-        assert store.row_counts("run") == (1, 1)
+        assert store.row_counts("run")[:2] == (1, 1)
 
 
 def test_rows_of_a_transaction_that_fails_are_not_counted(address):
@@ -106,7 +106,7 @@ def test_rows_of_a_transaction_that_fails_are_not_counted(address):
         store.put_row("run", 1, scored(1))
         with pytest.raises(ZeroDivisionError):
             store.write(lambda db: (put_rows(db, "run", [(2, "r2", b"x")]), 1 // 0))
-        assert store.row_counts("run") == (1, 1)
+        assert store.row_counts("run")[:2] == (1, 1)
 
 
 def test_rows_that_threads_write_at_once_are_all_counted(address):
@@ -122,7 +122,7 @@ def test_rows_that_threads_write_at_once_are_all_counted(address):
             thread.start()
         for thread in threads:
             thread.join()
-        assert one.row_counts("run") == (45, 45)  # 1 to 30, and 16 to 45
+        assert one.row_counts("run")[:2] == (45, 45)  # 1 to 30, and 16 to 45
 
 
 def test_threads_may_share_a_store(address):

@@ -228,6 +228,7 @@ def as_version_4(db: Statements) -> None:
         "ALTER INDEX judgements_by_source RENAME TO findings_by_maker",
         "ALTER INDEX judgements_by_time RENAME TO findings_by_time",
         "ALTER INDEX run_judgements_by_judgement RENAME TO used_by_finding",
+        *(f"ALTER TABLE runs DROP COLUMN {name}" for name in ("pruned", "digest", "info_digest")),
     ):
         db.execute(statement)
 
@@ -243,13 +244,13 @@ def test_a_store_of_version_3_does_not_know_how_many_rows_its_runs_had(url: str)
         store.write(lambda db: db.execute("UPDATE meta SET value = '3' WHERE key = 'version'"))
     for _ in range(2):
         with Store(url) as store:
-            assert store.row_counts("old") == (1, None)
+            assert store.row_counts("old")[:2] == (1, None)
             assert store.query("SELECT prompt FROM sources WHERE judge = 'j'") == [("classification",)]
             assert store.forget(prompt="classification", judge="j", dry_run=True) == 2
-            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("5",)]
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [(str(SCHEMA_VERSION),)]
     with Store(url) as store:
         store.create_run("new", {})
-        assert store.row_counts("new") == (0, 0)
+        assert store.row_counts("new")[:2] == (0, 0)
 
 
 def test_a_gate_on_a_damaged_run_is_inconclusive(url: str) -> None:

@@ -16,6 +16,7 @@ from assay import Context, Sample, Score, ScoredSample, Store
 from assay._util.sqlite import Database
 from assay.errors import StoreError
 from assay.evaluation.result import Result
+from assay.store.schema import SCHEMA_VERSION
 
 
 def scored(number: int) -> ScoredSample:
@@ -273,6 +274,7 @@ def as_version_4(path) -> None:
         "DROP INDEX judgements_by_time",
         "CREATE INDEX findings_by_maker ON findings (maker)",
         "CREATE INDEX findings_by_time ON findings (at)",
+        *(f"ALTER TABLE runs DROP COLUMN {name}" for name in ("pruned", "digest", "info_digest")),
     ):
         spoil(path, statement)
 
@@ -292,7 +294,7 @@ def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
         with Store(tmp_path) as store:
             assert store.get_row("run", 1).scored == scored(1)
             assert store.get_judgement("k") == b'["a"]'
-            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("5",)]
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [(str(SCHEMA_VERSION),)]
     with Store(tmp_path) as store:
         store.put_row("run", 2, scored(2))
         ((first,), (second,)) = store.query("SELECT at FROM rows ORDER BY number")
@@ -326,16 +328,16 @@ def test_a_store_of_version_3_does_not_know_how_many_rows_its_runs_had(tmp_path)
     for _ in range(2):
         with Store(tmp_path) as store:
             assert store.get_row("run", 1).scored == scored(1)
-            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("5",)]
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [(str(SCHEMA_VERSION),)]
     with Store(tmp_path) as store:
         store.put_row("run", 2, scored(2))
-        assert (store.row_counts("run"), store.row_counts("run").missing) == ((2, None), 0)
+        assert (store.row_counts("run")[:2], store.row_counts("run").missing) == ((2, None), 0)
         store.put_run("run", {"judge": "j", "metrics": ["m"]})
         spoil(tmp_path, "UPDATE rows SET body = x'00' WHERE number = 2")
         result = Result.load("run", store)
         assert result.incomplete == ("1 of 2 rows could not be read",)  # what is in the table is known
         store.create_run("new", {})
-        assert store.row_counts("new") == (0, 0)
+        assert store.row_counts("new")[:2] == (0, 0)
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path, monkeypatch):

@@ -14,7 +14,14 @@ def rows_in_words(rows: int, lost: int) -> str:
 
 
 def incomplete_reasons(
-    rows: int, *, stopped: str | None, expected: int | None, unreadable: int, missing: int
+    rows: int,
+    *,
+    stopped: str | None,
+    expected: int | None,
+    unreadable: int,
+    missing: int,
+    pruned: int = 0,
+    altered: bool = False,
 ) -> tuple[str, ...]:
     """Say why figures over a run are not figures over all its rows; empty for a complete run.
 
@@ -24,11 +31,13 @@ def incomplete_reasons(
         expected: Rows of the data, where that was known at the start.
         unreadable: Rows that are in the store and cannot be read.
         missing: Rows that were saved and are not in the store any more.
+        pruned: Rows that were deleted to make the store smaller.
+        altered: Whether the rows that can be read are not the ones that were saved.
 
     Returns:
         One sentence part for each reason.
     """
-    saved, reasons = rows + unreadable + missing, []
+    saved, reasons = rows + unreadable + missing + pruned, []
     if stopped is not None:
         of = (
             pluralize(saved, "row")
@@ -42,4 +51,8 @@ def incomplete_reasons(
         reasons.append(
             f"{missing} of {pluralize(saved, 'row')} {'is' if missing == 1 else 'are'} missing from the store"
         )
+    if pruned:
+        reasons.append(f"{pruned} of {pluralize(saved, 'row')} {'was' if pruned == 1 else 'were'} pruned")
+    if altered:
+        reasons.append("the rows in the store are not the ones that were saved")
     return tuple(reasons)

@@ -19,6 +19,7 @@ from assay.evaluation.groups import cluster_of, grouped_by, value_in
 from assay.evaluation.summary import Summary
 from assay.records import ScoredSample, Usage
 from assay.sinks.writing import Deliveries
+from assay.store.digests import RowDigests
 from assay.store.store import Row, Store
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class Result:
         expected: Rows of the data, where the number was known at the start.
         unreadable: Rows in the store that cannot be read.
         missing: Rows that were saved and are not in the store any more.
+        pruned: Rows that were deleted to make the store smaller.
+        altered: Whether the rows that can be read are not the ones that were saved.
     """
 
     run: str
@@ -101,6 +104,8 @@ class Result:
     expected: int | None = None
     unreadable: int = 0
     missing: int = 0
+    pruned: int = 0
+    altered: bool = False
 
     @classmethod
     def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
@@ -130,9 +135,14 @@ class Result:
         known = info.get("summaries", {})
         result.metrics = {name: Summary.empty(name, known.get(name)) for name in info["metrics"]}
         counts = store.row_counts(run)  # before the rows are read: those that are written meanwhile are not lost
-        for row in store.rows(run):
+        digests = RowDigests()
+        for row in store.rows(run, digests):
             result.add(row.scored)
-        result.unreadable, result.missing = max(0, counts.stored - result.rows), counts.missing
+        result.unreadable = max(0, counts.stored - result.rows)
+        result.missing, result.pruned = counts.missing, counts.pruned
+        if counts.digest is not None and not result.lost:  # else it is known already that rows are damaged
+            # of a run that grows meanwhile nobody knows which rows were read
+            result.altered = counts.digest == store.row_counts(run).digest != digests.value
         result._count_lost()
         return result
 
@@ -144,7 +154,7 @@ class Result:
     @property
     def lost(self) -> int:
         """Number of rows that belong to the run and cannot be read."""
-        return self.unreadable + self.missing
+        return self.unreadable + self.missing + self.pruned
 
     @property
     def incomplete(self) -> tuple[str, ...]:
@@ -155,6 +165,8 @@ class Result:
             expected=self.expected,
             unreadable=self.unreadable,
             missing=self.missing,
+            pruned=self.pruned,
+            altered=self.altered,
         )
 
     def _count_lost(self) -> None:
@@ -262,6 +274,7 @@ class Result:
             (number, "the row could not be read") for number in self.store.unreadable(self.run)
         ]
         rows += [(None, "the row is missing from the store")] * self.missing
+        rows += [(None, "the row was pruned")] * self.pruned
         return [
             MetricError(number, None, name, Cause.LOST.value, why, None)
             for number, why in rows

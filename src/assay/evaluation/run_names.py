@@ -18,7 +18,7 @@ from assay.store.tables import check_run_name
 class RunLine:
     """One run of a store, as lists show it. `started` counts seconds since 1970; what is not known is None.
 
-    `rows` are all that belong to the run; `missing` of them are not in the store any more.
+    `rows` are all that belong to the run; `missing` of them are not in the store any more, `pruned` were deleted.
     """
 
     run: str
@@ -30,6 +30,7 @@ class RunLine:
     data: str | None = None
     stopped: str | None = None
     missing: int = 0
+    pruned: int = 0
 
     @property
     def errors(self) -> int:
@@ -39,7 +40,7 @@ class RunLine:
     def to_dict(self) -> dict[str, Any]:
         """The line as plain JSON values."""
         summaries = {name: summary.to_dict() for name, summary in self.metrics.items()}
-        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "missing", "errors")
+        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "missing", "pruned", "errors")
         return {**{name: getattr(self, name) for name in names}, "metrics": summaries}
 
 
@@ -51,14 +52,21 @@ def runs_of(store: Store, limit: int | None = None) -> list[RunLine]:
     lines = []
     for run, started, info, rows in store.runs()[:limit]:
         kept = info.get("summaries")
-        if kept is not None and info.get("rows") == rows.stored and not rows.missing:
+        gone = rows.missing + rows.pruned
+        if kept is not None and info.get("rows") == rows.stored and not gone:
             metrics = {name: Summary.from_dict(name, found) for name, found in kept.items()}
         else:
             metrics = _summaries(store, run, info.get("metrics", ()), rows)
         said = {name: info.get(name) for name in ("judge", "note", "data", "stopped")}
         lines.append(
             RunLine(
-                run=run, started=started, rows=rows.stored + rows.missing, missing=rows.missing, metrics=metrics, **said
+                run=run,
+                started=started,
+                rows=rows.stored + gone,
+                missing=rows.missing,
+                pruned=rows.pruned,
+                metrics=metrics,
+                **said,
             )
         )
     return lines
@@ -71,7 +79,7 @@ def _summaries(store: Store, run: str, names: Any, counts: RowCounts) -> dict[st
         for name, score in row.scored.scores.items():
             metrics.setdefault(name, Summary(metric=name)).add(score)
     for summary in metrics.values():
-        summary.add_lost(counts.missing + max(0, counts.stored - readable))
+        summary.add_lost(counts.missing + counts.pruned + max(0, counts.stored - readable))
     return metrics
 
 

@@ -30,6 +30,8 @@ def runs_list(lines: Iterable[RunLine]) -> RenderableType:
         facts = [pluralize(line.rows, "row"), *([line.data] if line.data else [])]
         if line.missing:
             facts.append(f"{line.missing} missing from the store")
+        if line.pruned:
+            facts.append(f"{line.pruned} pruned")
         if line.errors:
             facts.append(f"{line.errors} skipped or failed")
         blocks.append(Text(line.run, style="bold").append(f"  {when}", style="not bold dim"))

@@ -24,7 +24,7 @@ from assay._util.forks import keep, renewed
 from assay._util.install_hints import install_extra
 from assay.errors import AssayError, InputError, MissingExtra, StoreError
 from assay.records import migration
-from assay.store.schema import SCHEMA_VERSION
+from assay.store.schema import DIGESTS, SCHEMA_VERSION
 from assay.store.tables import FOLDER, Statements
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ CREATE INDEX judgements_by_source ON judgements (source);;
 CREATE INDEX judgements_by_time ON judgements (at);;
 CREATE TABLE runs (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE, started DOUBLE PRECISION NOT NULL,
-    info TEXT NOT NULL, saved BIGINT
+    info TEXT NOT NULL, saved BIGINT, pruned BIGINT NOT NULL DEFAULT 0, digest BIGINT, info_digest BIGINT
 );;
 CREATE TABLE run_judgements (run BIGINT NOT NULL, judgement BIGINT NOT NULL, PRIMARY KEY (run, judgement));;
 CREATE INDEX run_judgements_by_judgement ON run_judgements (judgement);;
@@ -76,6 +76,7 @@ CREATE UNIQUE INDEX rows_by_number ON rows (run, number);;
 MIGRATIONS: Mapping[int, str] = {
     3: "ALTER TABLE runs ADD COLUMN saved BIGINT",
     4: ";;".join((*migration.STORE_4_TO_5, *migration.POSTGRES_4_TO_5, "DROP INDEX IF EXISTS rows_by_id", ROWS_BY_ID)),
+    5: ";;".join(DIGESTS),
 }
 
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import InputError
-from assay.store.store import Store
+from assay.store.digests import RowDigests
+from assay.store.rows import count_rows
+from assay.store.store import PAGE, Store
 from assay.store.tables import Statements
 
 HOUR = 3600.0
@@ -53,7 +55,7 @@ def prune(
 
     Args:
         older_than: Seconds: what was written before that goes. A run whose rows go on coming keeps the later ones. Of a
-            run that was scored at one time, the rows that go are lost: a gate on it is inconclusive.
+            run that was scored at one time, rows are missing then: a gate on it is inconclusive.
         max_bytes: Bytes that the store may take: as much of the oldest goes, by the hour. What runs in `keep` need
             stays, and so may more than that.
         keep: Names of runs of which nothing is deleted; "last" is the one started last.
@@ -89,9 +91,10 @@ def prune(
 def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[str, ...], int, int]:
     old, values = f"{_AGE} < ? AND {_not_among('run', kept)}", [cutoff, *kept]
     by_run = _all(db, f"SELECT run, COUNT(*) FROM rows WHERE {old} GROUP BY run", values)
+    changes = {run: _digests(db, run, old, values) for run, _ in by_run}
     rows = db.execute(f"DELETE FROM rows WHERE {old}", values).rowcount
     for run, count in by_run:
-        _uncount(db, run, count)
+        _uncount(db, run, count, changes[run])
     empty = f"started < ? AND NOT EXISTS (SELECT 1 FROM rows WHERE run = runs.id) AND {_not_among('id', kept)}"
     runs = tuple(sorted(str(name) for (name,) in _all(db, f"SELECT id FROM runs WHERE {empty}", [cutoff, *kept])))
     for run in runs:
@@ -101,11 +104,33 @@ def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[
     return runs, rows, judgements
 
 
-def _uncount(db: Statements, run: str, rows: int) -> None:
-    """Rows of a continuous run do not belong to it any more; those of any other run are missing from now on."""
+def _digests(db: Statements, run: str, old: str, values: Sequence[Any]) -> int:
+    """The sum of the digests of the rows of a run that are about to be deleted, read in pages."""
+    found, last = RowDigests(), -1
+    sql = f"SELECT number, id, body FROM rows WHERE run = ? AND number > ? AND {old} ORDER BY number LIMIT {PAGE}"
+    while page := _all(db, sql, [run, last, *values]):
+        for number, name, body in page:
+            found.add(number, name, body)
+        last = page[-1][0]
+    return found.value
+
+
+def _uncount(db: Statements, run: str, rows: int, digests: int) -> None:
+    """Rows of a continuous run do not belong to it any more; those of any other run are pruned from now on."""
     found = db.execute("SELECT info FROM runs WHERE id = ?", (run,)).fetchone()
-    if found is not None and json.loads(found[0]).get("continuous"):
-        db.execute("UPDATE runs SET saved = saved - ? WHERE id = ?", (rows, run))
+    if found is None:
+        return
+    continuous = _is_continuous(found[0])
+    count_rows(db, run, -rows if continuous else 0, -digests)
+    if not continuous:
+        db.execute("UPDATE runs SET pruned = pruned + ? WHERE id = ?", (rows, run))
+
+
+def _is_continuous(info: str) -> bool:
+    try:
+        return bool(json.loads(info).get("continuous"))
+    except (ValueError, AttributeError):  # damaged
+        return False
 
 
 def _not_among(column: str, names: Sequence[str]) -> str:

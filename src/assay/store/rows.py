@@ -11,6 +11,7 @@ from typing import Any
 from assay._util.compression import pack, to_json, unpack
 from assay.records import Sample, Score, ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
+from assay.store.digests import MODULUS, row_digest
 from assay.store.tables import Statements
 
 
@@ -34,25 +35,39 @@ class Row:
 
 
 def put_rows(db: Statements, run: str, rows: Iterable[tuple[int, str | None, bytes]]) -> None:
-    """Write rows (number, id, body) of a run, and count the new ones in the same transaction."""
-    added = sum(_put_row(db, run, *row) for row in rows)
-    if added:
-        db.execute("UPDATE runs SET saved = saved + ? WHERE id = ?", (added, run))  # NULL stays NULL
+    """Write rows (number, id, body) of a run; its number of rows and its digest change in the same transaction."""
+    added = change = 0
+    for number, name, body in rows:
+        before = _put_row(db, run, number, name, body)
+        added += before is None
+        change += row_digest(number, name, body) - (0 if before is None else row_digest(number, *before))
+    count_rows(db, run, added, change)
 
 
-def _put_row(db: Statements, run: str, number: int, name: str | None, body: bytes) -> bool:
-    """Insert or replace one row; whether it is new."""
+def count_rows(db: Statements, run: str, added: int, change: int) -> None:
+    """Change the number of rows of a run, and its digest by so much. Where they are unknown (NULL) they stay so."""
+    if added or change:
+        db.execute(
+            f"UPDATE runs SET saved = saved + ?, digest = (digest + ?) & {MODULUS - 1} WHERE id = ?",
+            (added, change % MODULUS, run),
+        )
+
+
+def _put_row(db: Statements, run: str, number: int, name: str | None, body: bytes) -> tuple[str | None, bytes] | None:
+    """Insert or replace one row: id and body of the one that it replaces; None where it is new."""
     now = time.time()
     # not DO UPDATE: the number of rows would be 1 for a new row and for a replaced one
     new = db.execute(
         "INSERT INTO rows (run, number, id, body, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, number) DO NOTHING",
         (run, number, name, body, now),
     ).rowcount
-    if not new:
-        db.execute(
-            "UPDATE rows SET id = ?, body = ?, at = ? WHERE run = ? AND number = ?", (name, body, now, run, number)
-        )
-    return bool(new)
+    if new:
+        return None
+    # the first update is a lock: what is read after it nobody else replaces before this transaction ends
+    db.execute("UPDATE rows SET at = ? WHERE run = ? AND number = ?", (now, run, number))
+    before = db.execute("SELECT id, body FROM rows WHERE run = ? AND number = ?", (run, number)).fetchone()
+    db.execute("UPDATE rows SET id = ?, body = ? WHERE run = ? AND number = ?", (name, body, run, number))
+    return before[0], bytes(before[1])
 
 
 def scores_of(scored: ScoredSample) -> dict[str, Any]:

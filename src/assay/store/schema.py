@@ -3,6 +3,7 @@
 Version 2 keeps judgements and rows compressed, under keys of 16 bytes, away from the indices; it counts runs in the
 order in which they began, and knows which judgements a run used. Version 3 knows when a row was written. Version 4
 counts the rows that were saved for each run. Version 5 calls judgements by their name; see `assay.records.migration`.
+Version 6 has digests of runs (see `assay.store.digests`), and counts the rows that were pruned from them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ T = TypeVar("T")
 
 _SIZES = ("page_count", "freelist_count", "page_size")
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 MARKER = "runs"  # a table that a store of every version has
 
 SCHEMA = f"""
@@ -39,7 +40,7 @@ CREATE INDEX judgements_by_source ON judgements (source);;
 CREATE INDEX judgements_by_time ON judgements (at);;
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, started REAL NOT NULL, info TEXT NOT NULL,
-    saved INTEGER
+    saved INTEGER, pruned INTEGER NOT NULL DEFAULT 0, digest INTEGER, info_digest INTEGER
 );;
 CREATE TABLE run_judgements (
     run INTEGER NOT NULL, judgement INTEGER NOT NULL, PRIMARY KEY (run, judgement)
@@ -51,6 +52,13 @@ CREATE TABLE rows (
 CREATE UNIQUE INDEX rows_by_number ON rows (run, number);;
 CREATE INDEX rows_by_id ON rows (run, id)
 """
+
+#: Digests of runs that are there are unknown (NULL).
+DIGESTS = (
+    "ALTER TABLE runs ADD COLUMN pruned BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE runs ADD COLUMN digest BIGINT",
+    "ALTER TABLE runs ADD COLUMN info_digest BIGINT",
+)
 
 
 def version_of(db: sqlite3.Connection) -> int:
@@ -71,7 +79,10 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
         db.execute("ALTER TABLE rows ADD COLUMN at REAL")
     if version < 4:
         db.execute("ALTER TABLE runs ADD COLUMN saved INTEGER")  # NULL: unknown for the runs that are there
-    for statement in migration.STORE_4_TO_5:
+    if version < 5:
+        for statement in migration.STORE_4_TO_5:
+            db.execute(statement)
+    for statement in DIGESTS:
         db.execute(statement)
     db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(SCHEMA_VERSION),))
 

@@ -26,6 +26,7 @@ from assay._util.normalise import well_formed
 from assay.errors import InputError, StoreError
 from assay.records import ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_run
+from assay.store.digests import RowDigests, text_digest
 from assay.store.rows import Row as Row
 from assay.store.rows import clean, is_readable, packed, put_rows, row_of, scores_of, stored_scores
 from assay.store.schema import FileTables, source_number
@@ -43,11 +44,14 @@ NOTED = 64  # judgements found by a run before the store is told of them, if no 
 Judgement = tuple[str, str, str, bytes]
 
 
-#: A run without rows, or with those that were written before it: then they are counted.
+#: A run without rows, or with those that were written before it: then they are counted, and have no digest.
 _NEW_RUN = (
-    "INSERT INTO runs (id, started, info, saved) VALUES (?, ?, ?, (SELECT COUNT(*) FROM rows WHERE rows.run = ?))"
+    "INSERT INTO runs (id, started, info, info_digest, saved, digest) SELECT ?, ?, ?, ?, COUNT(*), "
+    "CASE COUNT(*) WHEN 0 THEN 0 END FROM rows WHERE rows.run = ?"
 )
-_ROWS_OF_RUN = "(SELECT COUNT(*) FROM rows WHERE rows.run = runs.id)"
+_COUNTS = "(SELECT COUNT(*) FROM rows WHERE rows.run = runs.id), saved, pruned, digest"
+#: Why a run did not finish of which nothing else is known.
+DAMAGED = "what is known about it is damaged"
 
 
 class RowCounts(NamedTuple):
@@ -56,15 +60,19 @@ class RowCounts(NamedTuple):
     Attributes:
         stored: Rows in the table, also those that cannot be read.
         saved: Rows that were written; None for runs of an earlier assay, which did not count.
+        pruned: Rows that were deleted to make the store smaller.
+        digest: The sum of the digests of the rows that should be there; None where it is unknown.
     """
 
     stored: int
     saved: int | None
+    pruned: int = 0
+    digest: int | None = None
 
     @property
     def missing(self) -> int:
-        """Rows that were written, and are not in the table."""
-        return max(0, (self.saved or 0) - self.stored)
+        """Rows that were written, and are neither in the table nor pruned."""
+        return max(0, (self.saved or 0) - self.pruned - self.stored)
 
 
 class StoredRun(NamedTuple):
@@ -336,9 +344,9 @@ class Store:
         Raises:
             InputError: There is a run of this name: two runs never mix their rows.
         """
-        sql = f"{_NEW_RUN} ON CONFLICT (id) DO NOTHING"
-        values = (run, time.time(), to_json({**info, VERSION_KEY: VERSION}))
-        if not self.write(lambda db: db.execute(sql, (*values, run)).rowcount):
+        sql, text = f"{_NEW_RUN} ON CONFLICT (id) DO NOTHING", to_json({**info, VERSION_KEY: VERSION})
+        values = (run, time.time(), text)
+        if not self.write(lambda db: db.execute(sql, (*values, text_digest(text), run)).rowcount):
             if self._one("SELECT id, started, info FROM runs WHERE id = ?", run) == values:
                 return  # it was done twice
             there = f"run: {run!r} is in the store {self.name!r} already"
@@ -351,8 +359,9 @@ class Store:
             run: Name of the run.
             info: What is known about it, as JSON values.
         """
-        sql = f"{_NEW_RUN} ON CONFLICT (id) DO UPDATE SET info = excluded.info"
-        values, used = (run, time.time(), to_json({**info, VERSION_KEY: VERSION}), run), self._used_by(run)
+        changed = "info = excluded.info, info_digest = excluded.info_digest"
+        sql, text = f"{_NEW_RUN} ON CONFLICT (id) DO UPDATE SET {changed}", to_json({**info, VERSION_KEY: VERSION})
+        values, used = (run, time.time(), text, text_digest(text), run), self._used_by(run)
 
         def put(db: Statements) -> None:
             db.execute(sql, values)
@@ -405,22 +414,38 @@ class Store:
 
         Raises:
             InputError: There is no such run.
+            StoreError: It is damaged.
         """
-        row = self._one("SELECT info FROM runs WHERE id = ?", self.run_id(run))
+        row = self._one("SELECT info, info_digest FROM runs WHERE id = ?", self.run_id(run))
         assert row is not None  # run_id checked it
-        return migrate_run(json.loads(row[0]), f"run {run!r}")
+        return self._info(run, *row)
+
+    def _info(self, run: str, text: str, digest: int | None) -> dict[str, Any]:
+        try:
+            if digest not in (None, text_digest(text)):
+                raise ValueError("it is not what was written")
+            return migrate_run(json.loads(text), f"run {run!r}")
+        except (ValueError, TypeError, AttributeError) as error:
+            raise StoreError(f"store {self.name!r}: run {run!r}: what is known about it is damaged: {error}") from None
 
     def runs(self) -> list[StoredRun]:
         """List the runs.
 
         Returns:
-            Every run, the one started last first.
+            Every run, the one started last first. Where what is known about one is damaged, `info` has only `stopped`.
         """
-        sql = f"SELECT id, started, info, {_ROWS_OF_RUN}, saved FROM runs ORDER BY number DESC"
+        sql = f"SELECT id, started, info, info_digest, {_COUNTS} FROM runs ORDER BY number DESC"
         return [
-            StoredRun(run, started, migrate_run(json.loads(info), f"run {run!r}"), RowCounts(rows, saved))
-            for run, started, info, rows, saved in self.query(sql)
+            StoredRun(run, started, self._info_or_damage(run, info, digest), RowCounts(*counts))
+            for run, started, info, digest, *counts in self.query(sql)
         ]
+
+    def _info_or_damage(self, run: str, text: str, digest: int | None) -> dict[str, Any]:
+        try:
+            return self._info(run, text, digest)
+        except StoreError as error:
+            log.warning("assay: %s", error)
+            return {"judge": "", "metrics": [], "stopped": DAMAGED}
 
     def row_counts(self, run: str) -> RowCounts:
         """Count the rows of a run.
@@ -431,7 +456,7 @@ class Store:
         Returns:
             How many rows it has, and how many were saved for it.
         """
-        found = self._one(f"SELECT {_ROWS_OF_RUN}, saved FROM runs WHERE id = ?", run)
+        found = self._one(f"SELECT {_COUNTS} FROM runs WHERE id = ?", run)
         return RowCounts(0, None) if found is None else RowCounts(*found)
 
     def run_started(self, run: str) -> float | None:
@@ -541,18 +566,21 @@ class Store:
 
         return self.write(merge)
 
-    def rows(self, run: str) -> Iterator[Row]:
+    def rows(self, run: str, digests: RowDigests | None = None) -> Iterator[Row]:
         """Iterate over the scored rows of a run, read in pages, so that memory stays flat.
 
         Rows that cannot be read are left out, with a warning in the log: `unreadable` names them.
 
         Args:
             run: Name of the run.
+            digests: Sums up the digests of all rows, also of those that are left out.
 
         Returns:
             Rows in the order of the data.
         """
-        for number, body in self._bodies(run):
+        for number, name, body in self._bodies(run):
+            if digests is not None:
+                digests.add(number, name, body)
             try:
                 yield row_of(number, body)
             except Exception as error:  # whatever is wrong with it, it is wrong with this row alone
@@ -578,7 +606,7 @@ class Store:
         Returns:
             Their numbers.
         """
-        return [number for number, body in self._bodies(run) if not is_readable(number, body)]
+        return [number for number, _, body in self._bodies(run) if not is_readable(number, body)]
 
     def get_row(self, run: str, row: int | str) -> Row:
         """Look up one row.
@@ -610,9 +638,9 @@ class Store:
             where = f"store {self.name!r}: run {run!r}, row {found[0]} cannot be read"
             raise StoreError(f"{where}: {error}") from error
 
-    def _bodies(self, run: str) -> Iterator[tuple[int, bytes]]:
+    def _bodies(self, run: str) -> Iterator[tuple[int, str | None, bytes]]:
         last = -1
-        sql = f"SELECT number, body FROM rows WHERE run = ? AND number > ? ORDER BY number LIMIT {PAGE}"
+        sql = f"SELECT number, id, body FROM rows WHERE run = ? AND number > ? ORDER BY number LIMIT {PAGE}"
         while page := self.query(sql, run, last):
             yield from page
             last = page[-1][0]
