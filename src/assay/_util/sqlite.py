@@ -53,6 +53,8 @@ def as_store_error(what: str) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         raise StoreError(f"{what}: {reason_of(error)}") from error
+    except UnicodeDecodeError as error:  # of the names and texts in it
+        raise StoreError(f"{what}: the file is damaged ({error.reason})") from error
 
 
 def _user_version(db: sqlite3.Connection) -> int:

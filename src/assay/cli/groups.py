@@ -19,6 +19,8 @@ from assay.cli.noise import noise
 from assay.cli.plan import plan
 from assay.cli.probe import probe
 from assay.cli.store import info, prune
+from assay.cli.store_check import check as check_store
+from assay.cli.store_check import repair
 from assay.cli.worker import worker
 
 
@@ -40,8 +42,9 @@ live = _group("Live traffic: queue worker, capture check.")
 live.command()(configured(worker))
 live.command()(capture)
 
-store = _group("The store: size, pruning, cache, provider batches.")
-for command in (info, prune):
+store = _group("The store: size, check, repair, pruning, cache, provider batches.")
+for command in (info, prune, repair):
     store.command()(configured(command))
+store.command("check")(configured(check_store))
 store.command("clear-cache")(configured(clear_cache))
 store.add_typer(batches, name="batches")

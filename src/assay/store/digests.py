@@ -18,8 +18,15 @@ def row_digest(number: int, name: str | None, body: bytes) -> int:
 
     That of a run is the sum of those of its rows modulo MODULUS, in whatever order they were written.
     """
-    label = b"" if name is None else name.encode("utf-8", "surrogatepass")
-    return _digest(b"%d:%d:%d:" % (number, name is not None, len(label)), label, bytes(body))
+    label = _bytes(name)
+    return _digest(b"%d:%d:" % (name is not None, len(label)), _bytes(number), b":", label, _bytes(body))
+
+
+def _bytes(value: object) -> bytes:
+    """In a damaged row anything may stand for a number, an id or a body."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    return str(value).encode("utf-8", "surrogatepass")
 
 
 def _digest(*parts: bytes) -> int:

@@ -148,6 +148,10 @@ class PostgresTables:
     def shrink(self) -> None:
         """Rows to come take the room that deleted ones had; the server's autovacuum sees to that."""
 
+    def integrity_errors(self) -> list[str]:
+        """None: a server checks its pages when it reads them."""
+        return []
+
     def close(self) -> None:
         with self._lock:
             connection, self._connection = self._connection, None

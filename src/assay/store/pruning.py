@@ -6,12 +6,10 @@ import json
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from assay.errors import InputError
-from assay.store.digests import RowDigests
-from assay.store.rows import count_rows
-from assay.store.store import PAGE, Store
+from assay.store.rows import count_rows, digest_of_rows, read_all
+from assay.store.store import Store
 from assay.store.tables import Statements
 
 HOUR = 3600.0
@@ -90,29 +88,18 @@ def prune(
 
 def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[str, ...], int, int]:
     old, values = f"{_AGE} < ? AND {_not_among('run', kept)}", [cutoff, *kept]
-    by_run = _all(db, f"SELECT run, COUNT(*) FROM rows WHERE {old} GROUP BY run", values)
-    changes = {run: _digests(db, run, old, values) for run, _ in by_run}
+    by_run = read_all(db, f"SELECT run, COUNT(*) FROM rows WHERE {old} GROUP BY run", values)
+    changes = {run: digest_of_rows(db, run, old, values) for run, _ in by_run}
     rows = db.execute(f"DELETE FROM rows WHERE {old}", values).rowcount
     for run, count in by_run:
         _uncount(db, run, count, changes[run])
     empty = f"started < ? AND NOT EXISTS (SELECT 1 FROM rows WHERE run = runs.id) AND {_not_among('id', kept)}"
-    runs = tuple(sorted(str(name) for (name,) in _all(db, f"SELECT id FROM runs WHERE {empty}", [cutoff, *kept])))
+    runs = tuple(sorted(str(name) for (name,) in read_all(db, f"SELECT id FROM runs WHERE {empty}", [cutoff, *kept])))
     for run in runs:
         db.execute("DELETE FROM run_judgements WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
         db.execute("DELETE FROM runs WHERE id = ?", (run,))
     judgements = db.execute(f"DELETE FROM judgements WHERE at < ? AND {_UNUSED}", (cutoff,)).rowcount
     return runs, rows, judgements
-
-
-def _digests(db: Statements, run: str, old: str, values: Sequence[Any]) -> int:
-    """The sum of the digests of the rows of a run that are about to be deleted, read in pages."""
-    found, last = RowDigests(), -1
-    sql = f"SELECT number, id, body FROM rows WHERE run = ? AND number > ? AND {old} ORDER BY number LIMIT {PAGE}"
-    while page := _all(db, sql, [run, last, *values]):
-        for number, name, body in page:
-            found.add(number, name, body)
-        last = page[-1][0]
-    return found.value
 
 
 def _uncount(db: Statements, run: str, rows: int, digests: int) -> None:
@@ -135,13 +122,6 @@ def _is_continuous(info: str) -> bool:
 
 def _not_among(column: str, names: Sequence[str]) -> str:
     return f"{column} NOT IN ({', '.join('?' * len(names))})" if names else "1 = 1"
-
-
-def _all(db: Statements, sql: str, values: Sequence[Any]) -> list[Any]:
-    found, cursor = [], db.execute(sql, values)
-    while (row := cursor.fetchone()) is not None:
-        found.append(row)
-    return found
 
 
 def _cutoff(store: Store, kept: Sequence[str], size: int, most: float) -> float:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay._util.compression import pack, to_json, unpack
+from assay.errors import StoreError
 from assay.records import Sample, Score, ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
-from assay.store.digests import MODULUS, row_digest
+from assay.store.digests import MODULUS, RowDigests, row_digest
 from assay.store.tables import Statements
+
+PAGE = 500  # rows read at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,41 @@ def _put_row(db: Statements, run: str, number: int, name: str | None, body: byte
     db.execute("UPDATE rows SET at = ? WHERE run = ? AND number = ?", (now, run, number))
     before = db.execute("SELECT id, body FROM rows WHERE run = ? AND number = ?", (run, number)).fetchone()
     db.execute("UPDATE rows SET id = ?, body = ? WHERE run = ? AND number = ?", (name, body, run, number))
-    return before[0], bytes(before[1])
+    return before[0], before[1]
+
+
+def digest_of_rows(db: Statements, run: str, where: str = "1 = 1", values: Sequence[Any] = ()) -> int:
+    """The sum of the digests of rows of a run, read in pages within a transaction."""
+    found = RowDigests()
+    sql = f"SELECT number, id, body FROM rows WHERE run = ? AND number > ? AND {where} ORDER BY number LIMIT {PAGE}"
+    for row in in_pages(lambda last: read_all(db, sql, (run, last, *values))):
+        found.add(*row)
+    return found.value
+
+
+def in_pages(read: Callable[[int], Sequence[tuple[Any, ...]]]) -> Iterator[tuple[Any, ...]]:
+    """Iterate over rows whose first value is a rising number, a page at a time.
+
+    Args:
+        read: Returns the rows after a number.
+
+    Raises:
+        StoreError: They do not rise: the index is damaged, and reading on would not end.
+    """
+    last = -1
+    while page := read(last):
+        yield from page
+        before, last = last, page[-1][0]
+        if not (isinstance(last, int) and last > before):
+            raise StoreError("the store is damaged: its rows are not in order")
+
+
+def read_all(db: Statements, sql: str, values: Sequence[Any]) -> list[Any]:
+    """All rows of a query within a transaction."""
+    found, cursor = [], db.execute(sql, values)
+    while (row := cursor.fetchone()) is not None:
+        found.append(row)
+    return found
 
 
 def scores_of(scored: ScoredSample) -> dict[str, Any]:

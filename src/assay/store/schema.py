@@ -183,6 +183,13 @@ class FileTables:
         self._file.rows("VACUUM")
         self._file.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def integrity_errors(self) -> list[str]:
+        try:
+            found = [str(text) for (text,) in self.rows("PRAGMA integrity_check(20)")]
+        except sqlite3.DatabaseError as error:  # so damaged that it cannot be looked at
+            return [str(error)]
+        return [] if found == ["ok"] else found
+
     def close(self) -> None:
         self._file.close()
 

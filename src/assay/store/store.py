@@ -27,8 +27,19 @@ from assay.errors import InputError, StoreError
 from assay.records import ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 from assay.store.digests import RowDigests, text_digest
+from assay.store.rows import (
+    PAGE,
+    clean,
+    digest_of_rows,
+    in_pages,
+    is_readable,
+    packed,
+    put_rows,
+    row_of,
+    scores_of,
+    stored_scores,
+)
 from assay.store.rows import Row as Row
-from assay.store.rows import clean, is_readable, packed, put_rows, row_of, scores_of, stored_scores
 from assay.store.schema import FileTables, source_number
 from assay.store.tables import FILE_NAME as FILE_NAME
 from assay.store.tables import Statements, Tables, file_of, is_database, url_of
@@ -37,7 +48,6 @@ log = logging.getLogger("assay.store")
 
 T = TypeVar("T")
 
-PAGE = 500  # rows read at a time
 NOTED = 64  # judgements found by a run before the store is told of them, if no row is kept meanwhile
 
 #: A judgement to keep: its content address, the prompt's name, the judge's fingerprint, and the judgement as JSON.
@@ -381,6 +391,44 @@ class Store:
         sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?) OR EXISTS (SELECT 1 FROM rows WHERE run = ?)"
         return self._one(sql, well_formed(run), well_formed(run)) == (1,)
 
+    def integrity_errors(self) -> list[str]:
+        """Ask the database what it finds damaged.
+
+        Returns:
+            At most twenty sentences; none where it finds nothing, or does not look for that (PostgreSQL).
+        """
+        with self._tables.saying("read"):
+            return self._tables.integrity_errors()
+
+    def restore_rows(self, run: str, rows: Iterable[tuple[int, ScoredSample]], delete: Sequence[int] = ()) -> None:
+        """Write rows again that a run has lost: they count no second time.
+
+        Args:
+            run: Name of the run.
+            rows: Pairs of a number and a sample with its scores. With them the run has all rows that were saved, or its
+                digest stays unknown.
+            delete: Numbers of rows that do not belong to the run.
+        """
+        bodies = [
+            (number, clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored)))
+            for number, scored in rows
+        ]
+
+        def restore(db: Statements) -> None:
+            counts = f"SELECT {_COUNTS} FROM runs WHERE id = ?"
+            before = RowCounts(*db.execute(counts, (run,)).fetchone())
+            for number in delete:
+                db.execute("DELETE FROM rows WHERE run = ? AND number = ?", (run, number))
+            put_rows(db, run, bodies)
+            after = RowCounts(*db.execute(counts, (run,)).fetchone())
+            saved = None if before.saved is None else max(before.saved, after.stored)
+            pruned = min(before.pruned, (saved or 0) - after.stored)  # some may be back
+            digest = digest_of_rows(db, run) if saved == after.stored + pruned else None
+            sql = "UPDATE runs SET saved = ?, pruned = ?, digest = ? WHERE id = ?"
+            db.execute(sql, (saved, max(0, pruned), digest, run))
+
+        self.write(restore)
+
     def delete_run(self, run: str) -> int:
         """Delete a run and its rows. Its judgements stay: see `forget`.
 
@@ -578,7 +626,7 @@ class Store:
         Returns:
             Rows in the order of the data.
         """
-        for number, name, body in self._bodies(run):
+        for number, name, body in self.row_bodies(run):
             if digests is not None:
                 digests.add(number, name, body)
             try:
@@ -606,7 +654,7 @@ class Store:
         Returns:
             Their numbers.
         """
-        return [number for number, _, body in self._bodies(run) if not is_readable(number, body)]
+        return [number for number, _, body in self.row_bodies(run) if not is_readable(number, body)]
 
     def get_row(self, run: str, row: int | str) -> Row:
         """Look up one row.
@@ -638,12 +686,17 @@ class Store:
             where = f"store {self.name!r}: run {run!r}, row {found[0]} cannot be read"
             raise StoreError(f"{where}: {error}") from error
 
-    def _bodies(self, run: str) -> Iterator[tuple[int, str | None, bytes]]:
-        last = -1
+    def row_bodies(self, run: str) -> Iterator[tuple[Any, ...]]:
+        """Iterate over the rows of a run as they are stored.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            Number, id and body of each row, by number; also of rows that cannot be read.
+        """
         sql = f"SELECT number, id, body FROM rows WHERE run = ? AND number > ? ORDER BY number LIMIT {PAGE}"
-        while page := self.query(sql, run, last):
-            yield from page
-            last = page[-1][0]
+        return in_pages(lambda last: self.query(sql, run, last))
 
     # ---- which judgements a run used
 

@@ -75,6 +75,9 @@ class Tables(Protocol):
     def shrink(self) -> None:
         """Give back what deleted rows took, where that is ours to do."""
 
+    def integrity_errors(self) -> list[str]:
+        """What the database itself finds damaged, where it looks for that; at most twenty."""
+
     def close(self) -> None:
         """Let go. The next use opens it again."""
 
