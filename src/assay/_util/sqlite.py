@@ -7,6 +7,7 @@ closed before a fork, and each side opens its own when it needs one.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import random
 import shutil
@@ -18,13 +19,17 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from assay._util.permissions import private_folder, private_opener
 from assay.errors import StoreError
 
+log = logging.getLogger("assay.store")
+
+T = TypeVar("T")
+
 FORK_PATIENCE = 2.0  # seconds that a fork waits for the transaction under way
-LOCKED_ATTEMPTS = 20  # at opening, where SQLite does not wait by itself
+NOTICE = 2.0  # seconds after which it is logged that a file is locked
 
 #: What SQLite's errors mean to whoever reads them, by primary error code.
 _REASONS = {
@@ -93,6 +98,7 @@ class Database:
         self._marker = marker
         self._version = version
         self._timeout = timeout
+        self._patience = min(timeout, NOTICE)  # of one attempt
         self._migrate = migrate
         self._version_of = version_of
         self._lock = threading.Lock()
@@ -128,7 +134,7 @@ class Database:
         with self._lock:
             db = self._open()
             try:
-                db.execute(begin)
+                self._when_unlocked(lambda: db.execute(begin))
                 yield db
                 db.execute("COMMIT")
             except BaseException as error:
@@ -151,22 +157,31 @@ class Database:
             raise sqlite3.OperationalError("this process was forked in the middle of a transaction; open the file anew")
         if self._db is not None:
             return self._db
-        for attempt in range(1, LOCKED_ATTEMPTS + 1):
-            try:
-                self._db = self._connected()
-                break
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or attempt == LOCKED_ATTEMPTS:
-                    raise
-                time.sleep(random.uniform(0.005, 0.05))
-        assert self._db is not None
+        self._db = self._when_unlocked(self._connected)
         return self._db
+
+    def _when_unlocked(self, action: Callable[[], T]) -> T:
+        """What the action returns; while another process has the file locked it is tried again, which is logged."""
+        began, told = time.monotonic(), False
+        while True:
+            try:
+                return action()
+            except sqlite3.OperationalError as error:
+                waited = time.monotonic() - began
+                if "locked" not in str(error) or waited >= self._timeout:
+                    raise
+            if waited >= NOTICE / 2 and not told:  # SQLite does not wait in every case
+                told = True
+                log.warning(
+                    "assay: %s is locked by another process; waiting for up to %.0f s", self.path, self._timeout
+                )
+            time.sleep(random.uniform(0.005, 0.05))
 
     def _connected(self) -> sqlite3.Connection:
         if self.path.exists() and not _is_writable(self.path):
             return self._connected_to_read()
         _create_privately(self.path)
-        db = sqlite3.connect(self.path, timeout=self._timeout, check_same_thread=False, isolation_level=None)
+        db = sqlite3.connect(self.path, timeout=self._patience, check_same_thread=False, isolation_level=None)
         try:
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
@@ -188,7 +203,7 @@ class Database:
         """
         address = f"{self.path.resolve().as_uri()}?mode=ro"
         for one in (address,) if _has_wal(self.path) else (address, f"{address}&immutable=1"):
-            db = sqlite3.connect(one, uri=True, timeout=self._timeout, check_same_thread=False, isolation_level=None)
+            db = sqlite3.connect(one, uri=True, timeout=self._patience, check_same_thread=False, isolation_level=None)
             with contextlib.suppress(sqlite3.OperationalError):
                 if self._is_ready(db):
                     return db

@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 import weakref
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -262,3 +263,34 @@ def test_every_file_beside_it_is_its_owners_alone(tmp_path: Path) -> None:
 def test_nothing_else_opens_sqlite() -> None:
     sources = Path(assay.__file__).parent.rglob("*.py")
     assert [path.name for path in sources if "sqlite3.connect(" in path.read_text("utf-8")] == ["sqlite.py"]
+
+
+def test_waiting_for_a_locked_file_is_logged_and_ends(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer that goes on for ever, as a backup that copies the file: at opening, and at a transaction."""
+    monkeypatch.setattr("assay._util.sqlite.NOTICE", 0.2)
+    file = Database(tmp_path / "x.db", "CREATE TABLE t (n)", "t", timeout=0.6)
+    file.create()
+    with closing(sqlite3.connect(tmp_path / "x.db", isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        began = time.monotonic()
+        with pytest.raises(sqlite3.OperationalError, match="locked"), file.write():
+            pass
+        assert 0.6 <= time.monotonic() - began < 5
+        assert caplog.messages == [f"assay: {tmp_path / 'x.db'} is locked by another process; waiting for up to 1 s"]
+        threading.Timer(0.3, lambda: other.execute("ROLLBACK")).start()
+        with file.write() as db:
+            db.execute("INSERT INTO t VALUES (1)")
+    assert file.rows("SELECT n FROM t") == [(1,)]
+
+
+def test_a_file_in_another_journal_mode_that_is_locked_is_waited_for(tmp_path: Path) -> None:
+    """To switch it to WAL nobody else may read it: SQLite fails at once there."""
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("CREATE TABLE t (n)")
+        other.execute("BEGIN EXCLUSIVE")
+        threading.Timer(0.3, lambda: other.execute("COMMIT")).start()
+        file = Database(path, "CREATE TABLE t (n)", "t", version=None, timeout=5)
+        assert file.rows("SELECT n FROM t") == []
