@@ -62,7 +62,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the default tests, or those that you name: `nox -s tests -- tests/stats`."""
-    project(session, "pytest", *(session.posargs or ("-n", "2")))
+    project(session, "pytest", *(session.posargs or ("-n", "3")))
 
 
 @nox.session

@@ -66,6 +66,7 @@ def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 # The check
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("call", "size"),
     [

@@ -84,6 +84,7 @@ def test_while_the_application_computes_scoring_waits(scorer: Any) -> None:
     assert len(begun) == 250
 
 
+@pytest.mark.long
 def test_where_the_application_computes_all_the_time_scores_are_three_seconds_late_and_no_more(scorer: Any) -> None:
     scored_ids: list[str | None] = []
     live = scorer(on_score=lambda scored: scored_ids.append(scored.sample.id))

@@ -56,10 +56,16 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / ".assay").iterdir()}
 
 
-@pytest.mark.parametrize(
-    "command", [("runs",), ("show", "one"), ("worst", "faithfulness", "one"), ("report", "one", "-o", "r.md")],
-    ids=lambda command: command[0],
-)  # fmt: skip
+LONG = pytest.mark.long
+COMMANDS = [
+    ("runs",),
+    pytest.param(("show", "one"), marks=LONG),
+    pytest.param(("worst", "faithfulness", "one"), marks=LONG),
+    pytest.param(("report", "one", "-o", "r.md"), marks=LONG),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_commands_that_read_work(read_only: Path, command: tuple[str, ...]) -> None:
     expected = assay(read_only, *command)
     lock(read_only)

@@ -199,7 +199,7 @@ def score(server: OpenAIServer, folder: Path) -> subprocess.Popen[bytes]:
     ("sent", "reason"),
     [
         (signal.SIGKILL, "the run did not finish: 3 of 12 rows"),
-        (signal.SIGINT, "the run did not finish: 3 of 12 rows (interrupted)"),
+        pytest.param(signal.SIGINT, "the run did not finish: 3 of 12 rows (interrupted)", marks=pytest.mark.long),
     ],
 )
 def test_a_run_that_is_killed_or_interrupted_midway(
