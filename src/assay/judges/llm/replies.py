@@ -17,7 +17,18 @@ from typing import Any
 from assay.errors import AmbiguousReply, InvalidReply
 from assay.judges.llm.json_repair import Broken, tidy
 
-_THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning|reflection)>", re.IGNORECASE)
+#: How reasoning begins, and how it ends: in tags, and in the special tokens of Mistral, Kimi, Cohere and gpt-oss, which
+#: servers without a parser for them leave in the text.
+_THINKING = (
+    (re.compile(r"\s*<(think|thinking|thought|reasoning|reflection|seed:think)>", re.IGNORECASE), r"</{}>"),
+    (re.compile(r"\s*\[(THINK)\]"), r"\[/{}\]"),
+    (re.compile(r"\s*◁(think)▷"), r"◁/{}▷"),
+    (re.compile(r"\s*<\|START_(THINKING)\|>"), r"<\|END_{}\|>"),
+    (
+        re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)<\|(message)\|>"),
+        r"<\|channel\|>final<\|{}\|>",
+    ),
+)
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -88,13 +99,15 @@ def _after_thinking(text: str) -> int:
 
     Anywhere else such a tag may be a quotation of the judged text, put there to have an honest answer discarded.
     """
-    opening = _THINKING.match(text)
-    if opening is None:
-        return 0
-    closing = re.compile(rf"</{opening[1]}>", re.IGNORECASE).search(text, opening.end())
-    if closing is None:
-        raise InvalidReply("The reasoning does not end, and no JSON object follows it.")
-    return closing.end()
+    for begins, ends in _THINKING:
+        opening = begins.match(text)
+        if opening is None:
+            continue
+        closing = re.compile(ends.format(opening[1]), re.IGNORECASE).search(text, opening.end())
+        if closing is None:
+            raise InvalidReply("The reasoning does not end, and no JSON object follows it.")
+        return closing.end()
+    return 0
 
 
 def _in_a_string(text: str, required: Sequence[str]) -> ParsedReply:
