@@ -27,12 +27,12 @@ _NAMES = {
     429: {"rate_limit_exceeded", "rate_limit_error", "ratelimiterror", "insufficient_quota", "resource_exhausted"},
     503: {"overloaded_error", "unavailable", "unavailable_error", "service_unavailable"},
 }
-_WORDS = {
-    401: r"api[ _-]?key|unauthorized|authentication",
-    404: r"model .{0,80}(?:not found|does not exist|is not loaded)|unknown model|no such model",
-    429: r"rate[ _-]?limit|too many requests|quota",
-    400: r"content_filter|role not supported|json schema|response_format|grammar",
-}
+_KEY = re.compile(r"api[ _-]?key|unauthorized|authentication", re.IGNORECASE)
+_MODEL = re.compile(
+    r"model .{0,80}(?:not found|does not exist|is not loaded)|unknown model|no such model", re.IGNORECASE
+)
+_RATE = re.compile(r"rate[ _-]?limit|too many requests|quota", re.IGNORECASE)
+_REQUEST = re.compile(r"content_filter|role not supported|json schema|response_format|grammar", re.IGNORECASE)
 _STATUS_OF = {name: status for status, names in _NAMES.items() for name in names}
 
 
@@ -61,13 +61,16 @@ def first_event(text: str) -> Any:
     Returns:
         The JSON of the event, or an empty mapping where it holds none. None: the response is no stream.
     """
-    found = re.match(r"(?:\s*:[^\n]*\n|\s*event:[^\n]*\n)*\s*data:([^\n]*)", text)
-    if found is None:
-        return None
-    try:
-        return json.loads(found[1])
-    except (ValueError, RecursionError):
-        return {}
+    for line in text.splitlines():
+        name, colon, value = line.strip().partition(":")
+        if name == "data" and colon:
+            try:
+                return json.loads(value)
+            except (ValueError, RecursionError):
+                return {}
+        if name not in ("", "event", "id", "retry"):
+            return None
+    return None
 
 
 def _error(body: Any) -> Any:
@@ -92,6 +95,5 @@ def _status(error: Mapping[str, Any]) -> int:
         if named is not None:
             return named
     said = str(error.get("message"))[:1000]
-    if TOO_LONG.search(said):
-        return 400
-    return next((status for status, words in _WORDS.items() if re.search(words, said, re.IGNORECASE)), UPSTREAM)
+    words = ((400, TOO_LONG), (401, _KEY), (404, _MODEL), (429, _RATE), (400, _REQUEST))
+    return next((status for status, pattern in words if pattern.search(said)), UPSTREAM)
