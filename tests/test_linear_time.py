@@ -42,7 +42,7 @@ MADE_AT_RUN_TIME = {
         "src/assay/judges/claim_rules/refusals.py",
         "re.compile('(?:' + '|'.join(alternatives) + ')')",
     ): refusals._REFUSAL.pattern,
-    ("src/assay/judges/llm/replies.py", "re.compile(f'</{opening[1]}>', re.IGNORECASE)"): "</reflection>",
+    ("src/assay/judges/llm/replies.py", "re.compile(re.escape(ends), re.IGNORECASE)"): "</reflection>",
     ("src/assay/text/plain.py", "re.compile('|'.join(sorted(unclear)))"): "al|d|d.phil|dr.philos|e.g|i.e|ph.d|u.s|v",
 }
 _STAND_INS = [

@@ -36,6 +36,7 @@ class Cause(StrEnum):
         PARSE: The reply did not fit the schema, again and again.
         AMBIGUOUS: The reply held verdicts that contradict each other, or one that contradicts itself.
         TRUNCATED: Cut at the token limit, even after splitting.
+        PROMPT_TRUNCATED: The server shortened the prompt without an error; the message says how to prevent that.
         TOO_LONG: Does not fit the judge's window and must not be cut.
         REFUSED: The judge declined to answer.
         CONTENT_FILTER: The provider blocked the text.
@@ -64,6 +65,7 @@ class Cause(StrEnum):
     PARSE = "parse"
     AMBIGUOUS = "ambiguous"
     TRUNCATED = "truncated"
+    PROMPT_TRUNCATED = "prompt_truncated"
     TOO_LONG = "too_long"
     REFUSED = "refused"
     CONTENT_FILTER = "content_filter"

@@ -56,3 +56,36 @@ def test_a_key_in_what_a_model_raises_is_not_told_in_part_neither(
     found = error_of(Raising(kind("x" * before + " key " + SECRET), max_attempts=1), tmp_path)
     assert kind.__name__ in found.message
     assert SECRET[:4] not in found.message
+
+
+class Chat(FrameworkJudge):
+    """A model whose API raises what a server says of a system message, as a client of a framework does."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("Chat", "m", {}, retry_base=0.001, enforces=True)
+        self.status = status
+        self.asks: list[ModelCall] = []
+
+    def call(self, ask: ModelCall) -> Reply:
+        self.asks.append(ask)
+        if ask.messages[0]["role"] == "system":
+            raise Refusal(self.status)
+        return Reply('{"items": []}')
+
+
+class Refusal(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__("System role not supported")
+        self.status_code = status
+
+
+@pytest.mark.parametrize("status", [400, 422, 500])
+def test_a_model_without_a_system_role_is_asked_without_one_from_then_on(status: int, tmp_path: Any) -> None:
+    judge = Chat(status)
+    error_of(judge, tmp_path)
+    first, second, *others = judge.asks
+    assert [message["role"] for message in first.messages] == ["system", "user"]
+    assert second.messages[0]["content"] == "\n\n".join(message["content"] for message in first.messages)
+    assert second.schema is not None  # the schema was not at fault
+    assert others
+    assert all(ask.messages[0]["role"] == "user" for ask in others)

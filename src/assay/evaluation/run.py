@@ -32,7 +32,7 @@ HOPELESS = frozenset({Cause.AUTH, Cause.NO_MODEL})
 #: text that does not fit), a budget or a row that cannot be read says nothing about the judge.
 JUDGES = HOPELESS | {
     *(Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.REFUSED, Cause.CONTENT_FILTER, Cause.RATE_LIMITED),
-    *(Cause.TIMEOUT, Cause.CONNECTION, Cause.BAD_REQUEST, Cause.BUG),
+    *(Cause.TIMEOUT, Cause.CONNECTION, Cause.BAD_REQUEST, Cause.PROMPT_TRUNCATED, Cause.BUG),
 }
 
 

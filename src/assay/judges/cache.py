@@ -27,7 +27,7 @@ MEMORY = 4096  # judgements kept in memory; they are small, the store keeps all
 _LASTING = frozenset(
     {Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.TOO_LONG, Cause.REFUSED, Cause.CONTENT_FILTER}
     | {Cause.AUTH, Cause.NO_MODEL, Cause.BAD_REQUEST, Cause.JUDGE_CANNOT}
-    | {Cause.LANGUAGE, Cause.NEEDS_VISION}
+    | {Cause.LANGUAGE, Cause.NEEDS_VISION, Cause.PROMPT_TRUNCATED}
 )
 
 

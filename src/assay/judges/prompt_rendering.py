@@ -73,6 +73,15 @@ def render_parts(content: PromptContent, *, show_schema: bool, mask: Mask | None
     return [*parts, {"type": "text", "text": f"{text}\n\n{tail}"}]
 
 
+def merge_system(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The messages without the system message, whose text stands at the start of the first one after it."""
+    system, first, *others = messages
+    content = first["content"]
+    if isinstance(content, str):
+        return [{**first, "content": f"{system['content']}\n\n{content}"}, *others]
+    return [{**first, "content": [{"type": "text", "text": f"{system['content']}\n\n"}, *content]}, *others]
+
+
 def enclose(sections: Sequence[PromptSection], mask: Mask | None = None) -> list[str]:
     """Each section between its fences, all with one code."""
     material = [PromptSection(s.title, clean(mask(s.text) if mask else s.text)) for s in sections]

@@ -32,7 +32,7 @@ F = TypeVar("F")
 #: What a reply can be at fault for, or a request be too much for: members alone may still be answered.
 OF_THE_REPLY = frozenset(
     {Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.TOO_LONG, Cause.REFUSED, Cause.CONTENT_FILTER}
-    | {Cause.BAD_REQUEST, Cause.BUG}
+    | {Cause.PROMPT_TRUNCATED, Cause.BAD_REQUEST, Cause.BUG}
 )
 
 

@@ -64,6 +64,9 @@ class Behaviour:
     embeddings     whether it has an embeddings endpoint
     max_output     tokens of a reply at most, besides what the request allows
     window         tokens of request and reply together; None for no limit
+    num_ctx        tokens of the context window to which it shortens prompts without an error, as Ollama does: of a
+                   prompt that does not fit, 4 tokens of the start and half of the others are left
+    density        characters of a token, in the counts that it reports
     allowed        calls in any `period` seconds; the rest gets HTTP 429 with Retry-After
     sees           whether it takes pictures (see `sight`); else it refuses them with HTTP 400, saying `blind`
     retry_after    seconds that a 429 asks for; None: none said. With `allowed`, when the next call would pass
@@ -81,6 +84,8 @@ class Behaviour:
     embeddings: bool = True
     max_output: int | None = None
     window: int | None = None
+    num_ctx: int | None = None
+    density: float = 4
     allowed: int | None = None
     period: float = 60.0
     retry_after: float | None = 0.05

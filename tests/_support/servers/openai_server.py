@@ -326,6 +326,9 @@ def _completion(call: Call, say: Say, how: Behaviour, read: int) -> dict[str, An
     }
     if how.usage:
         written = len(say.text) // 4
+        read = int(4 * read / how.density)
+        if how.num_ctx is not None and read > how.num_ctx:
+            read = 4 + (how.num_ctx - 4) // 2
         details = {"prompt_tokens_details": {"cached_tokens": 0}}
         totals = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
         body["usage"] = totals | details

@@ -20,8 +20,9 @@ from assay.judges.batch.transport import BatchClient
 from assay.judges.http.client import Address
 from assay.judges.http.deadlines import Deadline
 from assay.judges.http.endpoint import Body
+from assay.judges.http.error_bodies import error_in
 from assay.judges.http.options import Settings
-from assay.judges.http.replies import usage_of
+from assay.judges.http.replies import failure_of, usage_of
 from assay.judges.http.reservation import AttemptReservation
 from assay.judges.prompt_rendering import tokens_in
 from assay.judges.protocol import SPENDING, Host
@@ -120,7 +121,10 @@ class BatchEndpoint(BatchClient):
     def _read(self, found: Reply, expected: str) -> Body:
         body = found.get("body")
         if isinstance(body, dict) and body.get(expected):
-            return body
+            error = error_in(body) if expected == "choices" else None
+            if error is None:
+                return body
+            raise failure_of(self.name, self.model, *error, self.scrub)[0]
         said = found.get("failure")
         if not isinstance(said, dict):
             raise JudgeFailure(Cause.CONNECTION, f"{self.name} sent no {expected} in a result of a batch")

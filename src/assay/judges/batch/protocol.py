@@ -12,7 +12,7 @@ from assay.errors import Cause, JudgeFailure
 from assay.judges.batch.state import Batch, CollectedReplies
 from assay.judges.batch.transport import BatchClient
 from assay.judges.http.replies import failure_of, usage_of
-from assay.judges.http.retries import PASSING, Trouble
+from assay.judges.http.retries import Trouble
 from assay.records import Usage
 
 #: Bytes kept free in a file: what is written around each request is counted as this much.
@@ -157,8 +157,8 @@ def name_of(batch: Batch, key: bytes) -> str:
 
 def refusal(wire: BatchClient, model: str, status: int, text: str) -> Mapping[str, Any] | None:
     """The failure that one request's error stands for; None where it may pass."""
-    failure, quota = failure_of(wire.name, model, status, text, wire.scrub)
-    return None if status in PASSING and not quota else {"failure": packed_failure(failure)}
+    failure, may_pass = failure_of(wire.name, model, status, text, wire.scrub)
+    return None if may_pass else {"failure": packed_failure(failure)}
 
 
 def packed_failure(failure: JudgeFailure) -> dict[str, Any]:

@@ -12,11 +12,12 @@ from urllib.parse import urlsplit
 from assay.errors import Cause, JudgeFailure
 from assay.judges.http.client import Address
 from assay.judges.http.deadlines import Deadline
+from assay.judges.http.error_bodies import error_in, first_event
 from assay.judges.http.latency import Latency
 from assay.judges.http.options import Settings
 from assay.judges.http.replies import count_of, failure_of, usage_of
 from assay.judges.http.reservation import AttemptReservation
-from assay.judges.http.retries import LONGEST_PAUSE, PASSING, Retries, Trouble, retry_after
+from assay.judges.http.retries import LONGEST_PAUSE, Retries, Trouble, retry_after
 from assay.judges.http.throttle import shared_throttle
 from assay.judges.http.transports import ClientTransport, Response, TimedOut, Transport, Unreachable, transport_to
 from assay.judges.prompt_rendering import tokens_in
@@ -106,7 +107,7 @@ class Endpoint:
                 return found
             except Trouble as trouble:
                 bill.refused(trouble.failure.cause)
-                if trouble.limited:
+                if trouble.failure.cause is Cause.RATE_LIMITED:
                     throttle.refused(turn, self._pause(trouble, throttle.refusals + 1))
                 raise
             except JudgeFailure as failure:
@@ -192,15 +193,27 @@ class Endpoint:
         if not 200 <= response.status < 300:
             raise self._trouble(model, response.status, response.text, response.headers)
         body = response.body()
-        if isinstance(body, dict) and (body.get(expected) or (expected in _MAY_BE_EMPTY and expected in body)):
-            return body
+        present = isinstance(body, dict) and (body.get(expected) or (expected in _MAY_BE_EMPTY and expected in body))
+        if present and (expected != "choices" or error_in(body) is None):
+            return body  # type: ignore[no-any-return]  # a dict, as JSON has them
+        raise self._no_answer(model, response, body, expected)
+
+    def _no_answer(self, model: str, response: Response, body: Any, expected: str) -> Exception:
+        """What a response with HTTP 200 means that holds no answer."""
         text = response.content.decode("utf-8", "replace")
-        error = body.get("error") if isinstance(body, dict) else None
-        if isinstance(error, dict):  # gateways answer 200 and put the error of the endpoint behind them in the body
-            status = error.get("code") if isinstance(error.get("code"), int) else error.get("status")
-            raise self._trouble(model, status if isinstance(status, int) else 502, text, response.headers)
+        event = first_event(text) if body is None else None
+        error = error_in(body if event is None else event)
+        if error is not None:
+            trouble = self._trouble(model, *error, response.headers)
+            if isinstance(trouble, Trouble):  # no header says when to come back: tried as often as any other error
+                trouble.limited = False
+            return trouble
+        raw = self.scrub(text)[:_RAW]
+        if event is not None:
+            message = f"{self.name} streams its reply, which was not asked for; turn streaming off there"
+            return JudgeFailure(Cause.BAD_REQUEST, message, raw=raw)
         message = f"{self.name} sent no {expected} in its response; is it an OpenAI-compatible endpoint?"
-        raise Trouble(JudgeFailure(Cause.CONNECTION, message, raw=self.scrub(text)[:_RAW]))
+        return Trouble(JudgeFailure(Cause.CONNECTION, message, raw=raw))
 
     def _trouble(self, model: str, status: int, text: str, headers: Mapping[str, str]) -> Exception:
         """What an error response means: trouble that may pass, or a failure for good."""
@@ -208,10 +221,10 @@ class Endpoint:
             to = urlsplit(headers.get("location", "")).netloc or "elsewhere"
             message = f"{self.name} redirects to {to}; redirects are not followed: give that address as base_url"
             return JudgeFailure(Cause.BAD_REQUEST, message, detail={"status": status})
-        failure, quota = failure_of(self.name, model, status, text, self.scrub)
+        failure, may_pass = failure_of(self.name, model, status, text, self.scrub)
         failure.raw = self.scrub(text)[:_RAW]
         failure.detail["request_id"] = headers.get("x-request-id")
-        if status not in PASSING or quota:
+        if not may_pass:
             return failure
         return Trouble(failure, retry_after=retry_after(headers), limited=status == 429)
 

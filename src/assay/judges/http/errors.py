@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.errors import Cause, JudgeFailure
 from assay.judges.http.replies import failure_of
-from assay.judges.http.retries import PASSING, Trouble, retry_after
+from assay.judges.http.retries import Trouble, retry_after
 
 _RAW = 4000  # characters of an error body that are kept
 _TIMEOUTS = ("timeout", "deadlineexceeded")
@@ -43,9 +43,9 @@ def _of_status(
     response = getattr(error, "response", None)
     body = getattr(response, "text", None)
     text = body if isinstance(body, str) and body else str(error)
-    failure, quota = failure_of(name, model, status, text, scrub)
+    failure, may_pass = failure_of(name, model, status, text, scrub)
     failure.raw = scrub(text)[:_RAW]
-    if status not in PASSING or quota:
+    if not may_pass:
         return failure
     headers = getattr(response, "headers", None)
     wait = retry_after(headers) if isinstance(headers, Mapping) else None

@@ -46,7 +46,9 @@ PASSAGE = "The library opened in 1911. It holds 40,000 books and is closed on Mo
 CLAIMS = {"The library opened in 1911.": "supported", "The library opened in 1950.": "contradicted"}
 
 #: The model was there, and wrote something.
-_REPLIED = frozenset({Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.REFUSED, Cause.CONTENT_FILTER})
+_REPLIED = frozenset(
+    {Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.PROMPT_TRUNCATED, Cause.REFUSED, Cause.CONTENT_FILTER}
+)
 
 
 async def probe(judge: ChatJudge) -> dict[str, Any]:

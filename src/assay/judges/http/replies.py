@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.http.retries import cause_of_status
+from assay.judges.http.retries import PASSING, cause_of_status
 from assay.records import Usage
 
 #: One call whose tokens nobody counted.
@@ -17,13 +17,31 @@ UNCOUNTED = Usage(calls=1, prompt_tokens=None, completion_tokens=None, cached_to
 _FILTERED = re.compile(
     r"content_filter|content_policy|content management policy|responsibleai|moderation|was flagged", re.IGNORECASE
 )
-_TOO_LONG = re.compile(
+#: What servers say of a prompt that does not fit.
+TOO_LONG = re.compile(
     r"context_length_exceeded|maximum context length|context window|exceeds? (?:the )?(?:available |maximum )?context"
-    r"|prompt is too long|input (?:is )?too long",
+    r"|prompt is too long|input (?:is )?too long"
+    # LM Studio, SGLang, xAI, Gemini, text-generation-inference
+    r"|context the overflows|larger context length|longer than the model's context|maximum prompt length"
+    r"|exceeds the maximum number of (?:input )?tokens|`?inputs`? tokens? \+ `?max_new_tokens`? must be",
     re.IGNORECASE,
+)
+#: What a server cannot do with this request, although it calls that an error of its own (HTTP 500): the chat template
+#: takes no system message, the schema or its grammar cannot be read. Another attempt ends alike.
+_OF_THE_REQUEST = re.compile(
+    r"(?:system|developer)[ _-]?role|roles? (?:are|is) (?:not )?supported|roles must alternate|jinja|chat template"
+    r"|json schema|json_schema|response_format|grammar|invalid format",
+    re.IGNORECASE,
+)
+_DETAILS = ("prompt_tokens_details", "input_tokens_details")
+_CACHED = (
+    *("cached_tokens", "cache_read_input_tokens", "prompt_cache_hit_tokens"),
+    *("cache_creation_input_tokens", "cache_n"),
 )
 _MOST_TOKENS = 10**12  # of one call; what is beyond is no count
 
+#: What servers call the words of an error.
+_MESSAGES = ("message", "detail", "msg", "error_msg", "status_msg", "errors")
 _QUOTA = re.compile(r"insufficient_quota|billing_hard_limit", re.IGNORECASE)
 
 
@@ -51,24 +69,44 @@ def usage_of(usage: Any) -> Usage:
     )
 
 
+def prompt_tokens_of(body: Mapping[str, Any]) -> int | None:
+    """The most tokens that the endpoint can have read of a prompt, by its own counts; None where it gives none.
+
+    Some servers count tokens that they had cached among those of the prompt, others beside them, and llama.cpp among
+    its `timings`. All are added, so that the sum is never too small.
+    """
+    usage = body.get("usage")
+    if not isinstance(usage, Mapping):
+        return None
+    read = count_of(usage, "prompt_tokens", "input_tokens")
+    if read is None:
+        return None
+    parts = (usage, *(usage.get(name) for name in _DETAILS), body.get("timings"))
+    blocks = [part for part in parts if isinstance(part, Mapping)]
+    return read + sum(max((count_of(block, name) or 0 for block in blocks), default=0) for name in _CACHED)
+
+
 def failure_of(name: str, model: str, status: int, text: str, scrub: Callable[[str], str]) -> tuple[JudgeFailure, bool]:
-    """The failure that an error response of the endpoint `name` stands for, and whether a quota is used up."""
-    error = _error_of(text)
+    """The failure that an error response of the endpoint `name` stands for, and whether another attempt may succeed."""
+    error = error_of(text)
     said = scrub(str(error.get("message") or text).strip())[:500]
     cause = cause_of_status(status)
     message = f"{name}: HTTP {status}: {said}"
     if _FILTERED.search(text) and status in (400, 403, 422):
         cause = Cause.CONTENT_FILTER
-    elif _TOO_LONG.search(text) and status in (400, 413, 422):
+    elif TOO_LONG.search(text) and status in (400, 413, 422, 500):
         cause = Cause.TOO_LONG
         message += "; lower window_tokens to what the model has"
+    elif status == 500 and _OF_THE_REQUEST.search(said):
+        cause = Cause.BAD_REQUEST
     elif status == 401:
         message = f"{name} refuses the key: {said}"
     elif status == 404:
         message = f"{name} does not know the model {model!r} or the path: {said}"
     detail: dict[str, Any] = {"status": status, "said": said}
     detail |= {field: str(error[field]) for field in ("code", "param") if error.get(field) is not None}
-    return JudgeFailure(cause, message, detail=detail), bool(_QUOTA.search(text))
+    settled = cause in (Cause.BAD_REQUEST, Cause.TOO_LONG) or bool(_QUOTA.search(text))
+    return JudgeFailure(cause, message, detail=detail), status in PASSING and not settled
 
 
 def count_of(usage: Mapping[str, Any], *names: str) -> int | None:
@@ -81,7 +119,7 @@ def count_of(usage: Mapping[str, Any], *names: str) -> int | None:
     return None
 
 
-def _error_of(text: str) -> Mapping[str, Any]:
+def error_of(text: str) -> Mapping[str, Any]:
     """The error object of a body, in the shapes that servers use."""
     try:
         body = json.loads(text)
@@ -92,6 +130,9 @@ def _error_of(text: str) -> Mapping[str, Any]:
     if not isinstance(body, dict):
         return {}
     error = body.get("error", body)
-    if isinstance(error, dict):
-        return error if "message" in error else {**error, "message": error.get("detail")}
-    return {"message": str(error)}
+    if not isinstance(error, dict):
+        return {"message": str(error)}
+    if isinstance(error.get("base_resp"), dict):
+        error = error["base_resp"]
+    said = next((error[name] for name in _MESSAGES if error.get(name)), None)
+    return {**error, "message": said}

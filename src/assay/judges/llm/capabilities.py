@@ -25,6 +25,14 @@ LESSONS = 8
 
 #: What structured output is called in errors.
 _FORMAT = re.compile(r"response_format|json_schema|json_object|json mode|structured|schema|guided", re.IGNORECASE)
+#: How chat templates and providers refuse a message of the role system.
+_NO_SYSTEM = re.compile(
+    r"(?:system|developer)[ _-]?(?:role|messages?|instructions?|prompts?)\b.{0,60}"
+    r"\b(?:not|unsupported|isn't|doesn't|disabled)\b"
+    r"|(?:not|n't) support[^.]{0,40}\b(?:system|developer)\b"
+    r"|only (?:the )?user[^.]{0,40} roles? (?:are|is) (?:supported|allowed)|roles must alternate",
+    re.IGNORECASE | re.DOTALL,
+)
 _AT_MOST = re.compile(r"(?:at most|maximum (?:value )?(?:is|of)|less than or equal to|<=)\D{0,20}(\d+)", re.IGNORECASE)
 _WEAKER: dict[Structured, Structured] = {"json_schema": "json_object", "json_object": "plain"}
 _BUDGETS = ("max_tokens", "max_completion_tokens")
@@ -37,6 +45,7 @@ class Dialect:
     Attributes:
         structured: How the schema is enforced; `confirmed` once a call succeeded with it.
         show_schema: Also state the schema in the prompt: where nothing enforces it, or what enforced it did not.
+        system: Whether the system message goes as one; else it stands at the start of the user's.
         budget: The name of the output limit; None when neither name is taken.
         cap: Output tokens that the endpoint allows at most, where it said so.
         generosity: Factor on output limits; more for models that think before they write.
@@ -48,6 +57,7 @@ class Dialect:
     fixed: bool = False  # the user said how; nothing is learned about it then
     confirmed: bool = False
     show_schema: bool = False
+    system: bool = True
     budget: str | None = "max_tokens"
     cap: int | None = None
     generosity: int = 1
@@ -70,6 +80,9 @@ class Dialect:
             named = ""
         lesson: Lesson = "certain" if named else "guessed"
         text = named or said.lower()
+        if self.system and refuses_system(said):
+            self.system = False
+            return lesson
         if self._learn_budget(said, text, sent):
             return lesson
         for name in ("top_logprobs", "logprobs", "seed", "temperature"):
@@ -118,6 +131,11 @@ class Dialect:
 
 
 _FIELDS = attrgetter(*(entry.name for entry in fields(Dialect)))
+
+
+def refuses_system(said: str) -> bool:
+    """Whether an error says that the model, or its chat template, takes no system message."""
+    return bool(_NO_SYSTEM.search(said))
 
 
 class Trial:

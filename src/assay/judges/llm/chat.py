@@ -1,4 +1,4 @@
-"""Reading the body of a chat completion: text, how it ended, what it cost, log-probabilities."""
+"""Reading the body of a chat completion: how it ended, what it cost, log-probabilities."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from typing import Any
 
 from assay.errors import Cause, JudgeFailure
 from assay.judges.http.endpoint import Body, Endpoint
-from assay.judges.http.replies import usage_of
+from assay.judges.http.replies import prompt_tokens_of, usage_of
 from assay.judges.llm.judge import Reply
 from assay.judges.llm.labels import Token
+from assay.judges.llm.message_text import text_of
 
 _RAW = 4000  # characters of a body that are kept
 _ROUNDING = 1e-3  # by which servers' logarithms exceed 0
+
+#: Why a reply ended, in the words of OpenAI, Anthropic, Gemini, Mistral, Cohere and LM Studio, in lower case.
+_CUT = frozenset(
+    [
+        *("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
+        *("maxpredictedtokensreached", "contextlengthreached"),
+    ]
+)
+_REFUSED = frozenset({"refusal", "safety"})
+_FILTERED = frozenset({"content_filter", "recitation", "blocklist", "prohibited_content", "error_toxic"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,29 +44,24 @@ def reply_of(body: Body, endpoint: Endpoint) -> ChatMessage:
         raw = endpoint.scrub(str(body))[:_RAW]
         detail = {"usage": usage_of(body.get("usage"))}
         raise JudgeFailure(Cause.CONNECTION, f"{endpoint.name} sent choices without a message", raw=raw, detail=detail)
-    text = _text(message.get("content"))
     ended = choice.get("finish_reason")
+    why = ended.lower() if isinstance(ended, str) else None
+    text = text_of(message, choice, whole=why not in _CUT)
     usage = usage_of(body.get("usage"))
     refusal = message.get("refusal")
-    if refusal or ended in ("refusal", "safety"):
+    if refusal or why in _REFUSED:
         raw = endpoint.scrub(str(refusal or text))
         raise JudgeFailure(Cause.REFUSED, "the judge declined to answer", raw=raw, detail={"usage": usage})
-    if ended == "content_filter":
+    if why in _FILTERED:
         what = f"{endpoint.name}: the content filter stopped the reply"
         raise JudgeFailure(Cause.CONTENT_FILTER, what, raw=text, detail={"usage": usage})
-    return ChatMessage(Reply(text, ended == "length", usage, _tokens(choice.get("logprobs"), text)), ended)
+    tokens = _tokens(choice.get("logprobs"), text)
+    return ChatMessage(Reply(text, why in _CUT, usage, tokens, prompt_tokens_of(body)), ended)
 
 
 def _first(choices: Any) -> Mapping[str, Any] | None:
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, Mapping) else None
-
-
-def _text(content: Any) -> str:
-    """The content of a message: a text, or a list of parts."""
-    if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
-    return content if isinstance(content, str) else ""
 
 
 def _tokens(logprobs: Any, text: str) -> Sequence[Token]:

@@ -29,6 +29,7 @@ from assay.judges.http.options import EndpointOptions, Settings
 from assay.judges.http.reservation import AttemptReservation
 from assay.judges.http.retries import Retries, Trouble
 from assay.judges.http.throttle import shared_throttle
+from assay.judges.llm.capabilities import refuses_system
 from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.judges.llm.openai import estimate_tokens, needs_vision, refuses_pictures
 from assay.judges.protocol import JUDGING
@@ -112,6 +113,7 @@ class FrameworkJudge(TextJudge):
         self._title = f"{kind} {model}"
         self._secrets = tuple(sorted((secret for secret in secrets if len(secret) >= 6), key=len, reverse=True))
         self._enforces = enforces
+        self._takes_system = True
         self._tempers = tempers
         self._vision = vision
         self._retries = Retries(self.settings.max_attempts, self.settings.retry_base)
@@ -148,7 +150,7 @@ class FrameworkJudge(TextJudge):
         """
 
     async def generate(self, request: Request) -> Reply:
-        """Generate a reply. If the model's API refuses the JSON schema, the judge does not send a schema again.
+        """Generate a reply. What the model's API refuses, a JSON schema or a system message, is not sent again.
 
         Args:
             request: The request.
@@ -160,6 +162,13 @@ class FrameworkJudge(TextJudge):
             JudgeFailure: All attempts failed, or the model refuses pictures (needs_vision).
         """
         try:
+            try:
+                return await self._generated(request)
+            except JudgeFailure as failure:
+                if not (self._takes_system and _refuses_system(failure)):
+                    raise
+                request.deadline.note(failure.message)
+                self._takes_system = False
             return await self._generated(request)
         except JudgeFailure as failure:
             if request.content.pictures and refuses_pictures(failure):
@@ -172,9 +181,9 @@ class FrameworkJudge(TextJudge):
             try:
                 return await self._attempts(request, request.content.schema)
             except JudgeFailure as failure:
-                if failure.cause is not Cause.BAD_REQUEST or failure.detail.get("status") not in (400, 422):
+                if failure.cause is not Cause.BAD_REQUEST or failure.detail.get("status") not in (400, 422, 500):
                     raise
-                if pictures and refuses_pictures(failure):  # it says nothing of the schema
+                if _refuses_system(failure) or (pictures and refuses_pictures(failure)):  # nothing of the schema
                     raise
                 request.deadline.note(failure.message)
                 reply = await self._attempts(request, None)
@@ -183,8 +192,9 @@ class FrameworkJudge(TextJudge):
         return await self._attempts(request, None)
 
     async def _attempts(self, request: Request, schema: Mapping[str, Any] | None) -> Reply:
+        messages = self.shown(request)
         ask = ModelCall(
-            self.shown(request),
+            messages if self._takes_system else fences.merge_system(messages),
             schema,
             VOTES_AT if request.content.vote and self._tempers else None,
         )
@@ -285,3 +295,7 @@ class FrameworkJudge(TextJudge):
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
+
+
+def _refuses_system(failure: JudgeFailure) -> bool:
+    return failure.cause is Cause.BAD_REQUEST and refuses_system(failure.message)

@@ -26,6 +26,7 @@ from assay.judges.http.deadlines import Deadline, within
 from assay.judges.http.replies import UNCOUNTED
 from assay.judges.llm.labels import Token, attach_probabilities
 from assay.judges.llm.prefix_warmup import Prefixes
+from assay.judges.llm.prompt_truncation import check_prompt
 from assay.judges.llm.replies import cleaned, find_object, is_copied
 from assay.judges.protocol import SPENDING, Answer, BatchedQuestions
 from assay.judges.splitting import Need, ask_in_parts, chars_for, reading
@@ -36,6 +37,7 @@ from assay.records import Usage, fingerprint
 #: Replies to one request that may be unusable before it is given up.
 TRIES = 3
 
+_FRAME = 8000  # characters of a prompt beside its texts and its task, at most: instructions, fences, a correction
 _REPLY_SLACK = 300  # tokens of a reply that the prompt's own estimate may miss
 
 
@@ -56,12 +58,23 @@ class Reply:
         truncated: Whether a limit cut the reply.
         usage: Usage of the call. Default: one call with unknown tokens.
         tokens: Tokens with log-probabilities. Empty if the endpoint does not return them.
+        prompt_tokens: Tokens of the prompt that the endpoint read, cached ones included. None: not known, or those of
+            `usage`.
     """
 
     text: str
     truncated: bool = False
     usage: Usage = UNCOUNTED
     tokens: Sequence[Token] = ()
+    prompt_tokens: int | None = None
+
+    @property
+    def read(self) -> int | None:
+        """The most tokens of the prompt that the endpoint can have read. None: not known."""
+        usage = self.usage
+        if self.prompt_tokens is not None or usage.calls != 1 or usage.prompt_tokens is None:
+            return self.prompt_tokens
+        return usage.prompt_tokens + (usage.cached_tokens or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +279,10 @@ class TextJudge(BaseJudge):
         correction: Correction | None = None
         failure = JudgeFailure(Cause.PARSE, "no reply")
         for _ in range(TRIES):
-            reply = await self._reserved(Request(content, correction, more_room))
+            request = Request(content, correction, more_room)
+            reply = await self._reserved(request)
             tally.add(reply)
+            self._check_prompt(request, reply)
             if reply.truncated:
                 raise JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
             try:
@@ -279,6 +294,17 @@ class TextJudge(BaseJudge):
                     break
                 correction = Correction(reply.text, str(error))
         raise failure
+
+    def _check_prompt(self, request: Request, reply: Reply) -> None:
+        """Raise JudgeFailure (prompt_truncated) where the endpoint shortened the prompt."""
+        if reply.read is None:
+            return
+        length = sum(len(section.text) for section in request.content.material) + len(request.content.task) + _FRAME
+        try:
+            check_prompt(reply.read, length, lambda: [message["content"] for message in self.messages(request)])
+        except JudgeFailure as failure:
+            failure.raw = reply.text
+            raise
 
     async def _reserved(self, request: Request) -> Reply:
         """The reply, taken from the budget where there is one and `generate` does not do that itself."""

@@ -6,6 +6,7 @@ import copy
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 from assay.errors import Cause, InputError, JudgeFailure
@@ -255,7 +256,7 @@ class OpenAIJudge(TextJudge):
             except JudgeFailure as failure:
                 failure.detail["usage"] = reply.usage + failure.detail.get("usage", Usage())
                 raise
-            return Reply(again.reply.text, again.reply.truncated, reply.usage + again.reply.usage, again.reply.tokens)
+            return replace(again.reply, usage=reply.usage + again.reply.usage)
         if request.correction is not None and not self.dialect.show_schema:
             self.dialect.show_schema = True  # what should have enforced the schema did not
         return reply
@@ -292,7 +293,7 @@ class OpenAIJudge(TextJudge):
                 )
                 break
             except JudgeFailure as failure:
-                refused = failure.cause is Cause.BAD_REQUEST and failure.detail.get("status") in (400, 422)
+                refused = failure.cause is Cause.BAD_REQUEST and failure.detail.get("status") in (400, 422, 500)
                 if not refused or lesson == LESSONS - 1 or not trial.learn(failure.detail, sent):
                     raise
                 request.deadline.note(failure.message)
@@ -323,10 +324,11 @@ class OpenAIJudge(TextJudge):
     def _body(self, request: Request, dialect: Dialect, double: bool) -> Body:
         content = request.content
         messages = self.messages(request, show_schema=dialect.show_schema)
+        shown = self._shown(request, messages, dialect.show_schema)
         vote = content.vote
         body: Body = {
             "model": self.model,
-            "messages": self._shown(request, messages, dialect.show_schema),
+            "messages": shown if dialect.system else fences.merge_system(shown),
             "temperature": self.vote_temperature if vote else self.temperature,
         }
         if self.seed is not None:

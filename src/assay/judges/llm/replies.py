@@ -17,7 +17,15 @@ from typing import Any
 from assay.errors import AmbiguousReply, InvalidReply
 from assay.judges.llm.json_repair import Broken, tidy
 
-_THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning|reflection)>", re.IGNORECASE)
+#: How reasoning begins: with a tag, or with the special tokens of Mistral, Kimi, Cohere and gpt-oss, which servers
+#: without a parser for them leave in the text.
+_THINKING = re.compile(
+    r"\s*(?:<(think|thinking|thought|reasoning|reflection|seed:think)>|(\[THINK\])|(◁think▷)"
+    r"|(<\|START_THINKING\|>)|((?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)<\|message\|>))",
+    re.IGNORECASE,
+)
+#: How it ends, by the group above; a tag by its own name.
+_ENDS = {2: "[/THINK]", 3: "◁/think▷", 4: "<|END_THINKING|>", 5: "<|channel|>final<|message|>"}
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -91,7 +99,8 @@ def _after_thinking(text: str) -> int:
     opening = _THINKING.match(text)
     if opening is None:
         return 0
-    closing = re.compile(rf"</{opening[1]}>", re.IGNORECASE).search(text, opening.end())
+    ends = _ENDS.get(opening.lastindex or 1) or f"</{opening[1]}>"
+    closing = re.compile(re.escape(ends), re.IGNORECASE).search(text, opening.end())
     if closing is None:
         raise InvalidReply("The reasoning does not end, and no JSON object follows it.")
     return closing.end()
