@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-import io
 import json
-import tokenize
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -14,14 +11,18 @@ from typing import Any, cast, get_args
 from uuid import UUID
 
 from assay._util.normalise import json_object, missing
+from assay.data.byte_limits import TooLargeError, check_json, check_size
 from assay.data.images import IMAGE_COLUMNS, images_of
-from assay.errors import InputError
+from assay.data.python_print import NotPrintedError, may_begin, parse_print
+from assay.errors import Cause, InputError
 from assay.records import Context, Message, Role, Sample, SampleStatus, Turn
-from assay.records.field_names import REFERENCE_MESSAGES, context_text, describe
+from assay.records.field_names import REFERENCE_MESSAGES, context_text, describe, is_scored
 from assay.records.messages import is_message, message_of, messages_of, role_and_content, role_named, text_in
 from assay.text.short_answers import BETWEEN, aliases
 
 STATUSES = get_args(SampleStatus)
+#: What a list of passages may hold.
+_PARTS = (str, Mapping, list, tuple)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +33,13 @@ class RowError:
         number: Number of the row, from 1.
         id: Id of the row, where it has one that can be read.
         message: Why the row cannot be read.
+        cause: The cause of its scores: BAD_ROW or TOO_LARGE.
     """
 
     number: int
     id: str | None
     message: str
+    cause: Cause = Cause.BAD_ROW
 
 
 def sample_from_row(
@@ -82,7 +85,8 @@ def sample_from_row(
         except InputError as error:
             named = f" (id {identity!r})" if identity is not None else ""
             as_field = "" if column == field else f" (the {field})"
-            raise InputError(f"row {number}{named}: column {column!r}{as_field}: {error}") from None
+            kind = TooLargeError if isinstance(error, TooLargeError) else InputError
+            raise kind(f"row {number}{named}: column {column!r}{as_field}: {error}") from None
 
     def read_passages(field: str) -> tuple[Context, ...] | None:
         if field not in several:
@@ -312,7 +316,7 @@ def passages(value: object) -> tuple[Context, ...] | None:
         InputError: A value is not a passage, or the text is a printed NumPy array. The message names the position.
     """
     if isinstance(value, str):
-        parsed = parse_list(value)
+        parsed = spelled(value)
         if parsed is None:
             return (context_text(value),) if value.strip() else None
         value = parsed
@@ -323,6 +327,9 @@ def passages(value: object) -> tuple[Context, ...] | None:
         if isinstance(value, (bytes, bool, int, float)):
             raise InputError(f"expected a list of passages or one text, found {describe(value)}")
         return (context_text(value),)
+    if len(items) == 1 and isinstance(items[0], (list, tuple)) and not is_scored(items[0]):
+        items = list(items[0])  # Chroma's answer to one query
+    check_size(item if isinstance(item, str) else "" for item in items)
     made = []
     for position, item in enumerate(items, 1):
         try:
@@ -341,42 +348,38 @@ def _turned(value: Mapping[Any, Any]) -> object:
     return [dict(zip(lists, items, strict=True)) for items in zip(*lists.values(), strict=True)]
 
 
-def parse_list(text: str) -> list[Any] | None:
-    """The list of texts or dicts that `text` spells, in JSON or as Python prints it; None where it spells none.
+def spelled(text: str) -> Any:
+    """What a cell spells, in JSON or as Python prints it: a list, a pair or a dict; None for a text that is a text.
 
-    Raises InputError for what numpy prints (`['a' 'b']`, no commas), which Python would read as one text.
+    Raises InputError for a print that cannot be read with certainty, such as what numpy prints (`['a' 'b']`, no
+    commas), and TooLargeError.
     """
     stripped = text.strip()
-    if not (stripped.startswith("[") and stripped.endswith("]")):
+    if not may_begin(stripped):
         return None
+    check_json(stripped)
     try:
-        items = json.loads(stripped)
+        found = json.loads(stripped, strict=False)  # lines may break within texts
     except (ValueError, RecursionError):
         try:
-            items = ast.literal_eval(stripped)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            found = parse_print(stripped)
+        except NotPrintedError:
             return None
-        if isinstance(items, list) and _texts_without_comma(stripped):
-            raise InputError(
-                "found a printed numpy array, in which passages cannot be told apart; write the list as JSON, "
-                "for example df[column] = df[column].map(list).map(json.dumps)"
-            ) from None
+    if isinstance(found, str) and stripped.startswith('"'):
+        return spelled(found)  # JSON that was written as JSON once more
+    if isinstance(found, (list, tuple)):
+        items = [found] if isinstance(found, tuple) and is_scored(found) else list(found)
+        numbers = bool(items) and not any(missing(item) or isinstance(item, _PARTS) for item in items)
+        return None if numbers else items  # [1] is how a text cites
+    return found if isinstance(found, Mapping) else None
+
+
+def parse_list(text: str) -> list[Any] | None:
+    """The list of texts or dicts that `text` spells; None where it spells none. Raises as `spelled`."""
+    items = spelled(text)
     if not isinstance(items, list) or not all(isinstance(item, (str, Mapping)) for item in items):
         return None
     return items
-
-
-def _texts_without_comma(source: str) -> bool:
-    before = 0
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type == tokenize.STRING and before == tokenize.STRING:
-                return True
-            if token.type not in (tokenize.NL, tokenize.NEWLINE):
-                before = token.type
-    except (tokenize.TokenError, SyntaxError):
-        return False
-    return False
 
 
 def history(value: object) -> tuple[Turn, ...]:
