@@ -29,7 +29,7 @@ class Data:
             1,000 rows (of a generator, by the first row). Later rows may bring more, and they are read.
         unknown: Names of columns that are no field of a sample: they go to the metadata.
         doubts: One sentence for each column that was passed over though its name fits a field that another column
-            holds by its own name.
+            holds by its own name, and for each way of reading that is not plain from the names.
         total: Number of rows, where it is known without reading all of them.
         name: What is read: a file as it was named, or a kind of object.
     """

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from assay.data.columns import ColumnMap, columns_of
+from assay.data.missing_words import missing_word_notes
 from assay.data.nested import flattened
 from assay.data.rows import RowError, as_row
 from assay.data.sources import Source, UnreadableRow
@@ -29,7 +30,8 @@ class FieldMapping:
         several: Field -> the columns whose passages make it up together.
         fields: Fields that the source has.
         unknown: Columns that hold no field: they go to the metadata.
-        doubts: One sentence for each column whose name fits a field that another column holds.
+        doubts: One sentence for each column whose name fits a field that another column holds, and for each reading of
+            the columns and cells that a user may want to know.
     """
 
     names: frozenset[str]
@@ -68,8 +70,12 @@ def map_fields(source: Source, head: list[object], column_map: ColumnMap | None)
         several=several,
         fields=fields,
         unknown=tuple(rest),
-        doubts=tuple(_doubts(rest, columns, column_map or {})),
+        doubts=(*_doubts(rest, columns, column_map or {}), *missing_word_notes(_mappings(rows), columns)),
     )
+
+
+def _mappings(rows: Iterable[object]) -> Iterator[Mapping[str, Any]]:
+    return (row for row in rows if isinstance(row, Mapping))
 
 
 def row_of(item: object) -> Mapping[str, Any] | Sample | None:

@@ -6,13 +6,15 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, cast, get_args
 from uuid import UUID
 
 from assay._util.normalise import json_object, missing
 from assay.data.byte_limits import TooLargeError, check_json, check_size
 from assay.data.images import IMAGE_COLUMNS, images_of
+from assay.data.missing_words import is_missing, is_missing_passage
+from assay.data.passage_objects import passage_of
 from assay.data.python_print import NotPrintedError, may_begin, parse_print
 from assay.errors import Cause, InputError
 from assay.records import Context, Message, Role, Sample, SampleStatus, Turn
@@ -52,7 +54,8 @@ def sample_from_row(
 
     `several` are the fields whose passages stand in several columns (field -> columns), in that order.
 
-    - A cell that is missing (no such key, None, NaN, pandas' NA) is None; an empty text stays an empty text.
+    - A cell that is missing (no such key, None, NaN, pandas' NA, or a word for it: see `assay.data.missing_words`) is
+      None; an empty text stays an empty text. In a list of passages, items that are missing or blank are none.
     - Contexts: a list, tuple or array of passages (see `assay.records.field_names.context_text`), such a list
     written as JSON or as
       Python's repr in one text (how lists end up in CSV files), one dict of lists, or one text, which is one passage.
@@ -78,7 +81,8 @@ def sample_from_row(
     def read(field: str, reader: Callable[[Any], Any], default: Any = None, column: str | None = None) -> Any:
         column = columns.get(field) if column is None else column
         value = row.get(column) if column is not None else None
-        if column is None or missing(value):
+        answer = row.get(columns.get("answer", "")) if field == "reference" else None
+        if column is None or is_missing(field, value, answer):
             return default
         try:
             return reader(value)
@@ -98,7 +102,14 @@ def sample_from_row(
 
     def read_with_ids(field: str, ids: str) -> tuple[Context, ...] | None:
         found = read_passages(field)
-        made: tuple[Context, ...] | None = read(ids, lambda value: with_ids(found, ids_of(value)), found)
+        given = listed(row.get(columns.get(field, ""))) if field not in several else []
+        kept = [not is_missing_passage(item) for item in given]
+
+        def named(value: object) -> tuple[Context, ...]:
+            names = ids_of(value)
+            return with_ids(found, list(compress(names, kept)) if len(names) == len(kept) else names)
+
+        made: tuple[Context, ...] | None = read(ids, named, found)
         return made
 
     identity = read("id", _identity)
@@ -326,14 +337,16 @@ def passages(value: object) -> tuple[Context, ...] | None:
     if items is None:
         if isinstance(value, (bytes, bool, int, float)):
             raise InputError(f"expected a list of passages or one text, found {describe(value)}")
-        return (context_text(value),)
+        return (passage_of(value),)
     if len(items) == 1 and isinstance(items[0], (list, tuple)) and not is_scored(items[0]):
         items = list(items[0])  # Chroma's answer to one query
     check_size(item if isinstance(item, str) else "" for item in items)
     made = []
     for position, item in enumerate(items, 1):
+        if is_missing_passage(item):
+            continue
         try:
-            made.append(context_text(item))
+            made.append(passage_of(item))
         except InputError as error:
             raise InputError(f"passage {position} of {len(items)}: {error}") from None
     return tuple(made)
