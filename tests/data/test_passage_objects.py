@@ -67,7 +67,7 @@ def test_two_texts_are_both_named(item: dict[str, Any], names: str) -> None:
 
 @pytest.mark.parametrize("item", [{"title": "The lamp"}, {"score": 0.5}, {}, {"page_content": None}, {"tags": ["a"]}])
 def test_an_object_without_a_text_is_refused(item: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="found the keys|a passage"):
+    with pytest.raises(InputError, match=r"found the keys|a passage"):
         passages([item])
 
 

@@ -94,7 +94,7 @@ class OpenSource:
             return RowError(number=number, id=None, message=f"row {number}: {item.message}", cause=item.cause)
         if isinstance(item, RowError):
             return dataclasses.replace(item, number=number)
-        row = row_of(item)
+        row = row_of(item, self.mapping.paths)
         if isinstance(row, Sample):
             return row
         if row is None:

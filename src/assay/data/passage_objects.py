@@ -44,13 +44,26 @@ def passage_of(item: object) -> Context:
     Raises:
         InputError: It is no passage, or two of its texts can be one. The message names them.
     """
-    if not isinstance(item, Mapping) or any(isinstance(item.get(key), str) for key in TEXT_KEYS):
-        return context_text(item)
+    path = None if isinstance(item, Mapping) and "text" in item else own_path(item)
+    return context_text(item) if path is None else _made(item, path)
+
+
+def own_path(item: object) -> tuple[str, ...] | None:
+    """Find the keys to the text of a passage, where they are of its own.
+
+    Args:
+        item: A passage.
+
+    Returns:
+        The keys; None for a passage that `context_text` reads. Raises InputError as `passage_path`.
+    """
+    if not isinstance(item, Mapping):
+        return None
     try:
-        return context_text(item)
+        context_text(item)
     except InputError:
-        path = passage_path(item)
-    return _made(item, path)
+        return passage_path(item)
+    return None
 
 
 def passage_path(item: Mapping[str, Any]) -> tuple[str, ...]:

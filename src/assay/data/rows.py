@@ -19,6 +19,7 @@ from assay.data.python_print import NotPrintedError, may_begin, parse_print
 from assay.errors import Cause, InputError
 from assay.records import Context, Message, Role, Sample, SampleStatus, Turn
 from assay.records.field_names import REFERENCE_MESSAGES, context_text, describe, is_scored
+from assay.records.message_forms import expand_messages
 from assay.records.messages import is_message, message_of, messages_of, role_and_content, role_named, text_in
 from assay.text.short_answers import BETWEEN, aliases
 
@@ -141,7 +142,7 @@ def sample_from_row(
     return Sample(
         question=asked if isinstance(asked, str) else spoken(messages, "user"),
         contexts=contexts,
-        answer=said if isinstance(said, str) else spoken(messages, "assistant"),
+        answer=said if isinstance(said, str) else spoken(last_exchange(messages), "assistant"),
         reference=reference,
         reference_contexts=read_with_ids("reference_contexts", "reference_context_ids"),
         messages=messages,
@@ -181,11 +182,18 @@ def _text(value: object) -> str:
 
 def text_or_messages(value: object) -> str | tuple[Message, ...]:
     """A text, or the messages that stand in its place."""
-    found = _parsed_json(value)
-    items = _list(found)
+    items = expand_messages(_list(_parsed_json(value)) or ())
     if items and all(role_and_content(item) != (None, None) for item in items):
         return messages_of(items)
     return _text(value)
+
+
+def messages_in_cell(value: object) -> tuple[Message, ...]:
+    """The messages in a cell that may hold a text; () where it does. Raises InputError as `text_or_messages`."""
+    if missing(value) or (isinstance(value, str) and not value.lstrip().startswith("[")):
+        return ()
+    found = text_or_messages(value)
+    return found if isinstance(found, tuple) else ()
 
 
 def messages_in(value: object) -> tuple[Message, ...]:
@@ -211,6 +219,12 @@ def _last_answer(way: Sequence[Any]) -> str | None:
             if (said := spoken((message_of(item),), "assistant")) is not None:
                 return said
     return None
+
+
+def last_exchange(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages from the last of the user's on; all where the user says nothing."""
+    last = max((number for number, one in enumerate(messages) if one.role == "user"), default=0)
+    return messages[last:]
 
 
 def spoken(messages: Sequence[Message], role: str) -> str | None:
@@ -409,6 +423,7 @@ def history(value: object) -> tuple[Turn, ...]:
         raise InputError(f"expected a list of turns or messages, found {describe(value)}")
     turns: list[Turn] = []
     messages: list[tuple[Role | None, str]] = []
+    items = expand_messages(items)
     for position, item in enumerate(items, 1):
         turn = _turn(item)
         role, content = (None, None) if turn is not None else role_and_content(item)
