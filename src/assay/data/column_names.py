@@ -206,7 +206,8 @@ def suggest_columns(names: Iterable[str], fields: Iterable[str]) -> dict[str, st
     Returns:
         Field -> a column that may hold it. Nothing is read by it.
     """
-    wanted, found = set(fields), {}
+    wanted = set(fields)
+    found: dict[str, str] = {}
     for name in names:
         words = {part.lower() for part in _SPLIT.split(name) if part}
         held = next((held for held, known in _WORDS.items() if words & known), None)

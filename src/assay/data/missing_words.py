@@ -77,7 +77,7 @@ def missing_word_notes(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, 
     notes = []
     for field in (*_PASSAGES, "reference", *_TEXTS):
         cells = [(row.get(columns[field]), row.get(columns.get("answer", ""))) for row in rows if field in columns]
-        words = [(cell.strip(), is_missing(field, cell, answer)) for cell, answer in cells if _is_word(cell)]
+        words = [(str(cell).strip(), is_missing(field, cell, answer)) for cell, answer in cells if _is_word(cell)]
         for read, how in (
             (True, "missing"),
             (False, "a text; empty the cell if it is missing"),

@@ -93,7 +93,7 @@ def _rows_of_group(opened: Any, number: int, group: Any, names: list[str]) -> It
 
 
 def _rows_at_once(columns: list[Any], unpacked: int) -> int:
-    repeating = [column.total_uncompressed_size for column in columns if _DELTA in column.encodings]
+    repeating: list[int] = [column.total_uncompressed_size for column in columns if _DELTA in column.encodings]
     if repeating:  # each of its texts may be as long as all of them
         return max(1, min(BATCH, byte_limits.ROW // max(1, *repeating)))
     return BATCH if unpacked <= byte_limits.ROW else FEW

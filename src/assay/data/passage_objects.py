@@ -44,7 +44,9 @@ def passage_of(item: object) -> Context:
     Raises:
         InputError: It is no passage, or two of its texts can be one. The message names them.
     """
-    path = None if isinstance(item, Mapping) and "text" in item else own_path(item)
+    if not isinstance(item, Mapping):
+        return context_text(item)
+    path = own_path(item)
     return context_text(item) if path is None else _made(item, path)
 
 
@@ -87,7 +89,7 @@ def passage_path(item: Mapping[str, Any]) -> tuple[str, ...]:
     found = list(_texts(item, ()))
     # an address that stands under an unknown name is one word
     found = [path for path in found if _has_words(_at(item, path))] or found
-    own = [path for path in found if len(path) == 1]
+    own = [path for path in found if not path[1:]]
     chosen = own or [path for path in found if path[0] not in ("metadata", "meta")] or found
     if len(chosen) == 1:
         return chosen[0]
