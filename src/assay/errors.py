@@ -37,7 +37,7 @@ class Cause(StrEnum):
         AMBIGUOUS: The reply held verdicts that contradict each other, or one that contradicts itself.
         TRUNCATED: Cut at the token limit, even after splitting.
         PROMPT_TRUNCATED: The server shortened the prompt without an error; the message says how to prevent that.
-        TOO_LONG: Does not fit the judge's window and must not be cut.
+        TOO_LONG: Does not fit the judge's window and must not be cut, or has more than 200,000 characters.
         REFUSED: The judge declined to answer.
         CONTENT_FILTER: The provider blocked the text.
         RATE_LIMITED: Still limited after every retry.
@@ -49,6 +49,7 @@ class Cause(StrEnum):
         BAD_REQUEST: The endpoint refuses this request for good.
         INTERRUPTED: The run was stopped before this one was measured.
         BAD_ROW: The row of data could not be read as a sample.
+        TOO_LARGE: The row takes more bytes than a row may.
         LOST: The row was scored, and cannot be read from the store any more.
         MISSING_EXTRA: A library that the metric needs is not installed; the message says how to.
         BUG: An error in assay, a metric or a user's judge; the message holds it.
@@ -78,6 +79,7 @@ class Cause(StrEnum):
     BAD_REQUEST = "bad_request"
     INTERRUPTED = "interrupted"
     BAD_ROW = "bad_row"
+    TOO_LARGE = "too_large"
     LOST = "lost"
     MISSING_EXTRA = "missing_extra"
     BUG = "bug"

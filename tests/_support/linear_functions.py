@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from assay.capture.answering_call import PromptText as Given
+from assay.data.python_print import NotPrintedError
 from assay.errors import AssayError
 from assay.judges.claim_rules import languages as further
 from assay.judges.claim_rules.refusals import LONGEST
@@ -44,6 +45,8 @@ NOT_READ = {
     "assay.evaluation.sharded.workers:error_of": "hands a message on",
     "assay.analysis.power:in_lines": "breaks sentences of ours, of a few numbers",
     "assay.data.rows:with_ids": "pairs passages and ids",
+    "assay.data.missing_words:is_missing": "looks short texts up",
+    "assay.data.reference_column:is_retrieved": "looks names up",
     "assay.metrics.systems.lexical:bleu": "sacrebleu reads it, in linear time",
     "assay.metrics.systems.lexical:chrf": "the same",
     "assay.metrics.systems.lexical:rouge": "rouge-score cuts it into words; rapidfuzz takes 64 steps at a time",
@@ -219,6 +222,21 @@ def _values(function: Any, text: str) -> None:
             function(value)
 
 
+def _printed(function: Any, text: str) -> None:
+    """Lists that Python or JSON writes, whole and cut."""
+    for value in (
+        text,
+        "[" + text,
+        "['" + text,
+        "[" + text + "]",
+        "page_content='" + text,
+        repr([text]),
+        "[D(a=" + text,
+    ):
+        with suppress(AssayError, NotPrintedError):
+            function(value)
+
+
 def _row(function: Any, text: str) -> object:
     row = {"question": text, "answer": text, "contexts": "[" + text, "history": text, "reference": text}
     with suppress(AssayError, ValueError, TypeError):
@@ -321,7 +339,12 @@ READ: dict[str, Call] = {
     "assay.data.named_sources:is_source_name": _first,
     "assay.data.rows:as_row": _values,
     "assay.data.rows:history": _values,
-    "assay.data.rows:parse_list": lambda f, t: (f(t), f("[" + t), f("['" + t)),
+    "assay.data.rows:parse_list": _printed,
+    "assay.data.rows:spelled": _printed,
+    "assay.data.python_print:parse_print": _printed,
+    "assay.data.python_print:may_begin": _printed,
+    "assay.data.byte_limits:check_json": _printed,
+    "assay.data.byte_limits:check_size": lambda f, t: f([t] * 10),
     "assay.data.rows:passages": _values,
     "assay.data.rows:sample_from_row": _row,
     "assay.records.field_names:context_text": _values,
@@ -469,6 +492,12 @@ READ: dict[str, Call] = {
     "assay.capture.messages:search_results_in": lambda f, t: f([{"type": "search_result", "content": t}]),
     "assay.data.columns:columns_of": lambda f, t: (_suppressed(f, _many(t)), _suppressed(f, [t])),
     "assay.data.files:rows_of_lines": lambda f, t: (list(f([t.encode()])), list(f([b"{" + t.encode()]))),
+    "assay.data.column_names:infer_columns": lambda f, t: (
+        f(_many(t), ()),
+        f([t], ()),
+        f([f"{t}_1", f"inputs.{t}"], ()),
+    ),
+    "assay.data.column_names:suggest_columns": lambda f, t: (f(_many(t), ["answer"]), f([t], ["answer"])),
     "assay.data.sources:duplicate_names": lambda f, t: (f(t), f(_many(t))),
     "assay.data.sources:unique": lambda f, t: (_suppressed(f, t), _suppressed(f, _many(t))),
     "assay.records.field_names:find_columns": lambda f, t: (_suppressed(f, _many(t)), _suppressed(f, [t])),

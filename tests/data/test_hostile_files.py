@@ -19,10 +19,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.data import RowError, open_data
-from assay.data import safe_open as opening
+from assay.data import RowError, arrow_rows, open_data
+from assay.data import byte_limits as limits
+from assay.data.arrow_rows import row_sizes
 from assay.data.exports import read_records
-from assay.data.sources import unique
+from assay.data.files import from_path
+from assay.data.sources import UnreadableRow, unique
 from assay.errors import InputError, MissingExtra
 from assay.records import Sample
 from tests._support import linear
@@ -208,9 +210,9 @@ BOMBS = {
 }
 SCRIPT = """
 import json, resource, sys
-from assay.data import open_data, safe_open as opening
+from assay.data import byte_limits as limits, open_data
 from assay.errors import InputError
-opening.LINE, opening.UNPACKED = 4 << 20, int(sys.argv[2]) << 20
+limits.ROW, limits.FILE = 4 << 20, int(sys.argv[2]) << 20
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     found = [getattr(item, "message", None) or item.question for _, item in open_data(sys.argv[1])]
@@ -258,7 +260,7 @@ def test_a_bomb_takes_little_memory_and_is_named(tmp_path: Path, name: str) -> N
 @pytest.mark.long
 def test_a_file_that_unpacks_to_too_much_ends_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that came before are kept; texts of the usual kind, which shrink 3 to 30 times, never come near."""
-    monkeypatch.setattr(opening, "UNPACKED", 1 << 20)
+    monkeypatch.setattr(limits, "FILE", 1 << 20)
     row = b'{"question": "before"}\n'
     (tmp_path / "r.jsonl.gz").write_bytes(_bomb(row, row * 1000, 40, b""))
     found = _read(tmp_path / "r.jsonl.gz")
@@ -270,7 +272,8 @@ def test_a_file_that_unpacks_to_too_much_ends_there(tmp_path: Path, monkeypatch:
 
 def test_a_line_of_its_full_length_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is one byte more than a row may have, not less; and the line behind a longer one is not skipped."""
-    monkeypatch.setattr(opening, "LINE", 1000)
+    monkeypatch.setattr(limits, "ROW", 1000)
+    monkeypatch.setattr(limits, "VALUE", 0)
 
     def line(size: int) -> bytes:
         return b'{"answer": "' + b"a" * (size - 15) + b'"}\n'
@@ -281,13 +284,155 @@ def test_a_line_of_its_full_length_is_read(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_environment_raises_the_limit() -> None:
-    code = "from assay.data import safe_open as opening; print(opening.LINE >> 20)"
+    code = "from assay.data import byte_limits; print(byte_limits.ROW >> 20)"
     for value, expected in (("256", "256"), ("0", "64"), ("much", "64"), (None, "64")):
         env = {name: text for name, text in os.environ.items() if name != "ASSAY_MAX_LINE_MIB"}
         if value is not None:
             env["ASSAY_MAX_LINE_MIB"] = value
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
         assert done.stdout.strip() == expected
+
+
+# -- rows that are large once they are read ----------------------------------------------------------------------------
+
+BIG = "Paris is a city. " * 1_000_000  # 17 MB
+
+
+def _table(**columns: Any) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        made = {name: make(pyarrow) for name, make in columns.items()}
+        parquet.write_table(pyarrow.table(made), path, compression="zstd")
+
+    return write
+
+
+def _shared(rows: int) -> Callable[[Any], Any]:
+    """One text of 17 MB in `rows` rows, and a short one after them."""
+    return lambda pa: pa.DictionaryArray.from_arrays(pa.array([0] * rows + [1], pa.int32()), [BIG, "after"])
+
+
+def _shared_list(pa: Any) -> Any:
+    """One list with the text 20,000 times, and one with a short text."""
+    ends = pa.array([0, 20_000, 20_001], pa.int32())
+    return pa.ListArray.from_arrays(ends, _shared(20_000)(pa))
+
+
+def _file(content: bytes) -> Callable[[Path], None]:
+    return lambda path: (path.write_bytes(content), None)[1]
+
+
+LARGE: dict[str, tuple[Callable[[Path], None], int, str]] = {
+    # 256 MiB hold 15 texts of 17 MB
+    "texts.parquet": (_table(answer=_shared(20_000)), 20_000 - 15, "the large rows of its row group may take 256 MiB"),
+    "list.parquet": (_table(contexts=_shared_list), 1, "MiB in memory, more than 64 MiB; ASSAY_MAX_LINE_MIB"),
+    "cell.csv": (_file(b'answer,contexts\na,"[' + b"'a'," * 2_000_000 + b']"\na,after\n'), 1, "more than 64 MiB"),
+    "cell_of_json.csv": (
+        _file(b'answer,contexts\na,"[' + b'""a"",' * 2_000_000 + b'""a""]"\na,after\n'), 1, "more than 64 MiB",
+    ),
+    "line.jsonl": (
+        _file(b'{"contexts": [' + b'"a",' * 2_000_000 + b'"a"]}\n{"contexts": ["after"]}\n'), 1, "more than 64 MiB",
+    ),
+    "empty_objects.jsonl": (
+        _file(b'{"contexts": [' + b"{}," * 8_000_000 + b'{}]}\n{"contexts": ["after"]}\n'), 1, "more than 64 MiB",
+    ),
+    "list.json": (
+        _file(b'[{"contexts": [' + b'"a",' * 2_000_000 + b'"a"]}, {"contexts": ["after"]}]'), 1, "more than 64 MiB",
+    ),
+}  # fmt: skip
+LARGE_SCRIPT = """
+import json, resource, sys
+from collections import Counter
+from assay.data import RowError, open_data
+last, errors, causes = None, [], Counter()
+for number, item in open_data(sys.argv[1]):
+    if isinstance(item, RowError):
+        errors, causes = [item.message], causes + Counter([item.cause.value])
+    else:
+        last = item.answer if item.contexts is None else item.contexts[0].text
+print(json.dumps([resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, number, last, errors, causes]))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="counts kilobytes as Linux does")
+@pytest.mark.parametrize("name", LARGE)
+def test_a_row_that_is_large_in_memory_is_an_error_and_the_others_are_read(tmp_path: Path, name: str) -> None:
+    """Files of 3 kB to 24 MB took 0.4 to more than 4.8 GB; the whole process stays under 600 MB."""
+    write, refused, message = LARGE[name]
+    write(tmp_path / name)
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE_SCRIPT, str(tmp_path / name)], capture_output=True, text=True, check=True
+    )
+    mebibytes, rows, last, errors, causes = json.loads(done.stdout)
+    assert mebibytes < 600
+    assert last == "after"
+    assert causes == {"too_large": refused}
+    assert rows == (20_001 if name == "texts.parquet" else 2)
+    assert message in errors[0]
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_parquet_rows_are_the_same_at_any_size(tmp_path: Path, data: st.DataObject) -> None:
+    """Rows of all shapes, as dictionaries and plain, in batches that are cut by their size."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    text = st.none() | st.text("ab\u00e4", max_size=5)
+    values = {
+        "answer": text, "contexts": st.none() | st.lists(text, max_size=4), "n": st.integers(0, 9),
+        "o": st.none() | st.fixed_dictionaries({"t": text, "l": st.lists(st.lists(text, max_size=2), max_size=2)}),
+    }  # fmt: skip
+    rows = data.draw(st.lists(st.fixed_dictionaries(values), min_size=1, max_size=12))
+    schema = pyarrow.schema(
+        [("answer", pyarrow.string()), ("contexts", pyarrow.list_(pyarrow.string())), ("n", pyarrow.int64()),
+         ("o", pyarrow.struct([("t", pyarrow.large_string()),
+                               ("l", pyarrow.list_(pyarrow.list_(pyarrow.string())))]))]
+    )  # fmt: skip
+    table = pyarrow.Table.from_pylist(rows, schema)
+    parquet.write_table(
+        table,
+        tmp_path / "r.parquet",
+        use_dictionary=data.draw(st.booleans()),
+        row_group_size=data.draw(st.integers(1, 9)),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrow_rows, "AT_ONCE", data.draw(st.integers(0, 2_000)))
+        patch.setattr(limits, "ROW", data.draw(st.integers(1, 2_000)))
+        found = list(from_path(tmp_path / "r.parquet").open())
+    assert len(found) == len(rows)
+    for row, read, size in zip(rows, found, map(_python_size, rows), strict=True):
+        assert read == row or (isinstance(read, UnreadableRow) and read.cause == "too_large" and size > 0)
+    assert list(from_path(tmp_path / "r.parquet").open()) == rows
+
+
+def _python_size(value: Any) -> int:
+    """64 bytes for each value but the row itself, and those of its texts."""
+    if isinstance(value, dict):
+        return 64 + sum(map(_python_size, value.values()))
+    if isinstance(value, list):
+        return 64 + sum(map(_python_size, value))
+    return 64 + (len(value.encode()) if isinstance(value, str) else 0)
+
+
+@given(st.lists(st.none() | st.text("ab\u00e4"), max_size=5), st.lists(st.lists(st.text("ab")), max_size=3))
+def test_the_size_of_a_row_is_what_its_values_take(texts: list[str | None], lists: list[list[str]]) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    batch = pyarrow.RecordBatch.from_pylist([{"a": texts, "b": lists}, {"a": ["x"], "b": []}])
+    for part, row in ((batch, {"a": texts, "b": lists}), (batch.slice(1), {"a": ["x"], "b": []})):
+        assert row_sizes(part)[0] == _python_size(row) - 64
+    encoded = pyarrow.record_batch({"a": pyarrow.array(texts, pyarrow.string()).dictionary_encode()})
+    assert row_sizes(encoded) == [_python_size(text) for text in texts]
+
+
+@pytest.mark.parametrize("text", ['["a, b", "c"]', '["a", "b"]', '{"a": [1, 2]}', r'["\\", "b"]'])
+def test_commas_within_texts_are_no_values(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """A value more than there are commas, brackets and braces outside the texts; the limit is exactly that."""
+    outside = sum(text.count(mark) for mark in ",[{") - (text == '["a, b", "c"]')
+    monkeypatch.setattr(limits, "ROW", len(text) + 64 * outside)
+    limits.check_json(text)
+    monkeypatch.setattr(limits, "ROW", len(text) + 64 * outside - 1)
+    with pytest.raises(limits.TooLargeError, match="raises the limit"):
+        limits.check_json(text)
 
 
 @pytest.mark.parametrize("column", ["a{n},", "a,", ",", '"",'])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay import evaluate
 from assay.data import open_data
 from assay.data.rows import sample_from_row
 from assay.errors import InputError
 from assay.judges.scripted_judge import ScriptedJudge
 from assay.live.sizes import size_of
 from assay.metrics.systems import named
+from assay.metrics.tool_calls import tool_evidence
 from assay.records import Context, Message, Sample, ScoredSample, ToolCall
 from assay.records.field_names import find_columns
 from assay.records.messages import messages_of
@@ -228,3 +232,142 @@ def test_the_size_of_a_waiting_sample_counts_its_conversation() -> None:
         )
     )
     assert size_of(long) - size_of(Sample()) > 8000
+
+
+# -- other makes, and rows that hold nothing but a conversation --------------------------------------------------------
+
+ASKED, FOUND, SAID = "Weather in Rome?", "It is sunny in Rome.", "Sunny."
+CALL = {"city": "Rome"}
+MAKES: dict[str, list[dict[str, Any]]] = {
+    "Anthropic": [
+        {"role": "user", "content": [{"type": "text", "text": ASKED}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "weather", "input": CALL}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": FOUND}]}]},
+        {"role": "assistant", "content": [{"type": "text", "text": SAID}]},
+    ],
+    "Anthropic, a text as the result": [
+        {"role": "user", "content": ASKED},
+        {"role": "assistant", "content": [
+            {"type": "text", "text": ""}, {"type": "tool_use", "id": "c1", "name": "weather", "input": CALL}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": FOUND}]},
+        {"role": "assistant", "content": SAID},
+    ],
+    "Bedrock's Converse": [
+        {"role": "user", "content": [{"text": ASKED}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "weather", "input": CALL}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": FOUND}]}}]},
+        {"role": "assistant", "content": [{"text": SAID}]},
+    ],
+    "Gemini": [
+        {"role": "user", "parts": [{"text": ASKED}]},
+        {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "weather", "args": CALL}}]},
+        {"role": "user", "parts": [{"functionResponse": {"id": "c1", "name": "weather", "response": FOUND}}]},
+        {"role": "model", "parts": [{"text": SAID}]},
+    ],
+    "Vercel's AI SDK": [
+        {"role": "user", "content": ASKED},
+        {"role": "assistant", "content": [
+            {"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "input": CALL}]},
+        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": "weather",
+                                      "output": {"type": "text", "value": FOUND}}]},
+        {"role": "assistant", "content": [{"type": "text", "text": SAID}]},
+    ],
+    "OpenAI's Responses": [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": ASKED}]},
+        {"type": "function_call", "call_id": "c1", "id": "fc_1", "name": "weather", "arguments": json.dumps(CALL)},
+        {"type": "function_call_output", "call_id": "c1", "output": FOUND},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": SAID}]},
+    ],
+    "OpenAI's functions": [
+        {"role": "user", "content": ASKED},
+        {"role": "assistant", "content": None, "function_call": {"name": "weather", "arguments": json.dumps(CALL)}},
+        {"role": "function", "name": "weather", "content": FOUND},
+        {"role": "assistant", "content": SAID},
+    ],
+    "ShareGPT": [
+        {"from": "human", "value": ASKED},
+        {"from": "observation", "value": FOUND},
+        {"from": "gpt", "value": SAID},
+    ],
+    "a result without its call": [
+        {"role": "user", "content": ASKED},
+        {"role": "tool", "content": FOUND},
+        {"role": "assistant", "content": SAID},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("column", ["messages", "user_input"])
+@pytest.mark.parametrize("made", MAKES.values(), ids=MAKES)
+def test_a_conversation_alone_has_question_answer_and_what_tools_gave_back(
+    made: list[dict[str, Any]], column: str, tmp_path: Path
+) -> None:
+    """A result never becomes the user's question, whatever role it goes by."""
+    (tmp_path / "r.jsonl").write_text(json.dumps({column: made}))
+    data = open_data(tmp_path / "r.jsonl")
+    assert {"question", "answer", "contexts"} <= data.columns
+    [(_, found)] = data
+    assert isinstance(found, Sample), found
+    assert (found.question, found.answer, tool_evidence(found)) == (ASKED, SAID, (FOUND,))
+    called = [call for message in found.messages for call in message.tool_calls]
+    assert [(call.name, call.arguments) for call in called] == [("weather", CALL)] * len(called)
+    result = evaluate([{column: made}], "faithfulness", store=None, progress=False)
+    assert [error.cause for error in result.errors] == []
+
+
+def test_a_row_gets_the_same_whatever_its_neighbours() -> None:
+    """The second row names neither question nor answer nor contexts, and stopped the run when it stood alone."""
+    plain = {"question": "What colour?", "contexts": ["The bikes are red."], "answer": "The bikes are red."}
+    rows = [{"messages": OPENAI}, {"messages": MAKES["Anthropic"]}]
+    alone = [sample for _, sample in open_data(rows)]
+    assert [sample for _, sample in open_data([plain, *rows])][1:] == alone
+
+
+def test_an_answer_is_what_was_said_after_the_last_question() -> None:
+    """The answer to an earlier question is none to the last one."""
+    told = [*OPENAI, {"role": "user", "content": "And in Oslo?"}]
+    found = read({"messages": told})
+    assert (found.question, found.answer) == ("And in Oslo?", None)
+
+
+def test_rows_without_a_last_word_are_skipped_and_the_others_are_scored(tmp_path: Path) -> None:
+    rows = [{"user_input": OPENAI[:-1]}, {"user_input": OPENAI}]
+    (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    result = evaluate(str(tmp_path / "r.jsonl"), "faithfulness", store=None, progress=False)
+    assert [(error.number, error.cause) for error in result.errors] == [(1, "missing_input")]
+
+
+def test_messages_as_json_in_csv(tmp_path: Path) -> None:
+    with (tmp_path / "r.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["user_input", "reference"], [json.dumps(LANGCHAIN), "Sunny."]])
+    data = open_data(tmp_path / "r.csv")
+    assert {"question", "answer", "contexts", "reference"} <= data.columns
+    [(_, found)] = data
+    assert isinstance(found, Sample)
+    assert (found.answer, tool_evidence(found)) == ("Sunny.", ("sunny",))
+
+
+def test_messages_without_tools_have_no_contexts() -> None:
+    data = open_data([{"messages": [OPENAI[0], OPENAI[1], OPENAI[-1]]}])
+    assert {"question", "answer"} <= data.columns
+    assert "contexts" not in data.columns
+
+
+parts = st.recursive(
+    st.none() | text,
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["type", "role", "content", "parts", "from", "value", "name", "toolUse"]), inner
+        )
+        | st.fixed_dictionaries({"type": st.sampled_from(["tool_use", "tool_result", "text", "function_call"])})
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant", "tool"]), "content": parts})))
+def test_any_parts_are_read_or_refused_by_name(made: list[dict[str, Any]]) -> None:
+    with suppress(InputError):
+        assert len(messages_of(made)) <= sum(1 + str(one).count("tool") for one in made)

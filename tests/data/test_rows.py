@@ -172,14 +172,14 @@ def test_lone_surrogates_are_replaced_one_for_one(tmp_path: Path) -> None:
         ({"answer": True}, "row 1 (id 'x'): column 'answer': expected a text, found bool True"),
         ({"contexts": 7}, "row 1 (id 'x'): column 'contexts': expected a list of passages or one text, found int 7"),
         (
-            {"contexts": ["a", None]},
+            {"contexts": ["a", 7]},
             "row 1 (id 'x'): column 'contexts': passage 2 of 2: a passage must be a text, a dict with text, "
-            "page_content, content, or a document or node object; found NoneType",
+            "page_content, content, or a document or node object; found int 7",
         ),
         (
-            {"contexts": [{"body": "b"}]},
+            {"contexts": [{"title": "b"}]},
             "row 1 (id 'x'): column 'contexts': passage 1 of 1: a passage given as a dict needs a text under text, "
-            "page_content, content; found the keys 'body'",
+            "page_content, content, or one text alone; found the keys 'title'",
         ),
         (
             {"reference": []},

@@ -269,3 +269,21 @@ def _table(records: Sequence[dict[str, Any]], path: Path) -> None:
             writer.writerows(rows)
     else:
         parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+
+
+@pytest.mark.parametrize("name", ["expectedOutput", "expected_output"])
+@pytest.mark.parametrize(
+    ("expected", "reference"),
+    [
+        ({"answer": "Two days."}, "Two days."), ('{"answer": "Two days."}', "Two days."), ("Two days.", "Two days."),
+        ({"days": "Two."}, "Two."), (None, None), ("", None), ({}, None),
+    ],
+)  # fmt: skip
+def test_the_expected_output_is_the_reference(name: str, expected: Any, reference: str | None) -> None:
+    """As exports of traces and of the items of data sets have it."""
+    trace = {"id": "t", "timestamp": "2026-03-04T08:15:00Z", "input": {"query": "How long?"},
+             "output": {"answer": "Two days."}, "metadata": {"release": "b2"}, name: expected}  # fmt: skip
+    (sample,) = observations_to_samples([trace])
+    assert isinstance(sample, Sample)
+    assert (sample.reference, sample.metadata["release"]) == (reference, "b2")
+    assert not any("expected" in key for key in sample.metadata)

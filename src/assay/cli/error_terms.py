@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 
-_WORDS = (
-    (re.compile(r"""column_map=\{"([^"{}]*)": "([^"{}]*)"\}"""), r"--map '\1=\2'"),
+
+def _map_options(found: re.Match[str]) -> str:
+    """The options for a column map; a field of several columns has one for each."""
+    try:
+        columns = json.loads(found[1])
+    except ValueError:
+        return found[0]
+    lists = {field: [names] if isinstance(names, str) else names for field, names in columns.items()}
+    pairs = ((field, name) for field, names in lists.items() for name in names)
+    return " ".join(f"--map '{field}={name}'" for field, name in pairs)
+
+
+_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r"column_map=(\{\"[^{}]*\})"), _map_options),
     (re.compile(r"\b([Uu])se column_map= to"), r"\1se --map FIELD=COLUMN to"),
     (re.compile(r"\bcolumn_map=?"), "--map"),
     (re.compile(r"\bpass api_key=\S*"), "name the variable that holds it with --api-key-env"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from assay.data.column_names import infer_columns
 from assay.errors import InputError
 from assay.records.field_names import ACCEPTED, field_of, find_columns
 
@@ -16,11 +17,12 @@ _SEVERAL = ("contexts", "reference_contexts")
 
 def columns_of(
     names: Iterable[str], column_map: ColumnMap | None = None
-) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """Which column holds which field, as `find_columns` says; and the fields that several columns make up together.
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]], list[str]]:
+    """Which column holds which field, as `find_columns` and `infer_columns` say.
 
-    Fields of the second dict are in the first as well, with the first of their columns. Raises InputError as
-    `find_columns` does, and where a field that is one text is given several columns.
+    Also the fields that several columns make up together, which are in the first dict with the first of their columns;
+    and notes on what was inferred. Raises InputError as `find_columns` does, and where a field that is one text is
+    given several columns.
     """
     single: dict[str, str] = {}
     several: dict[str, tuple[str, ...]] = {}
@@ -44,4 +46,7 @@ def columns_of(
     names = list(names)
     for column in rest - set(names):
         find_columns(names, {"contexts": column})  # raises: there is no such column
-    return find_columns([name for name in names if name not in rest], single), several
+    found = find_columns([name for name in names if name not in rest], single)
+    used = {*found.values(), *rest}
+    inferred = infer_columns([name for name in names if name not in used], found)
+    return {**found, **inferred.columns}, {**several, **inferred.several}, inferred.notes

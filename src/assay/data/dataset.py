@@ -29,7 +29,8 @@ class Data:
             1,000 rows (of a generator, by the first row). Later rows may bring more, and they are read.
         unknown: Names of columns that are no field of a sample: they go to the metadata.
         doubts: One sentence for each column that was passed over though its name fits a field that another column
-            holds by its own name.
+            holds by its own name, and for each way of reading that is not plain from the names.
+        suggestions: Field that has no column -> a column, or a path within one, that may hold it.
         total: Number of rows, where it is known without reading all of them.
         name: What is read: a file as it was named, or a kind of object.
     """
@@ -37,6 +38,7 @@ class Data:
     columns: frozenset[str]
     unknown: tuple[str, ...]
     doubts: tuple[str, ...]
+    suggestions: Mapping[str, str]
     total: int | None
     name: str
 
@@ -59,6 +61,7 @@ class Data:
         mappings = [one.mapping for one in sources]
         self.columns = frozenset().union(*(one.fields for one in mappings))
         self.unknown = _distinct(name for one in sources for name in (*one.source.unknown, *one.mapping.unknown))
+        self.suggestions = {field: name for one in reversed(mappings) for field, name in one.suggestions.items()}
         self.doubts = _distinct(doubt for one in sources for doubt in (*one.source.doubts, *one.mapping.doubts))
         self.total = self._limited(_sum(one.total for one in sources))
         self.name = _joined_name([one.name for one in sources])

@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import csv
 import json
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from assay._util.csv_rows import plain_text
-from assay._util.install_hints import install_extra
+from assay.data.byte_limits import TooLargeError, UnpackedSizeError, check_json
 from assay.data.nested import rows_within
 from assay.data.safe_open import (
     DAMAGED,
-    SizeLimitError,
     TextLines,
-    TooLong,
     first_lines,
     lines_of,
     open_bytes,
     whole_of,
 )
 from assay.data.sources import (
-    BATCH,
     Source,
     UnreadableRow,
     duplicate_names,
     from_mapping,
     from_sequence,
-    rows_of_batch,
-    unique,
 )
-from assay.errors import InputError, MissingExtra
+from assay.errors import Cause, InputError, MissingExtra
 from assay.records.field_names import describe
 
 COUNTED = 64 << 20  # bytes of a file that are read only to know how many rows there are
@@ -120,19 +113,16 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | Unreada
                 if row is not None:
                     yield number, row
         except DAMAGED as error:
-            yield (
-                number,
-                UnreadableRow(f"after line {number} {_damage(path, error)}, and what follows is lost: {error}"),
-            )
+            yield number, _damage(path, error, f"after line {number}")
 
 
 def rows_of_lines(
-    lines: Iterable[bytes | TooLong], before: int = 0
+    lines: Iterable[bytes | TooLargeError], before: int = 0
 ) -> Iterator[tuple[int, Mapping[str, Any] | UnreadableRow | None]]:
     """Parse lines of JSON.
 
     Args:
-        lines: The lines. `TooLong` stands for a line above the size limit.
+        lines: The lines. `TooLargeError` stands for a line above the size limit.
         before: Number of lines of the file before these.
 
     Yields:
@@ -140,22 +130,28 @@ def rows_of_lines(
         is too long or not a JSON object.
     """
     for number, line in enumerate(lines, before + 1):
-        if isinstance(line, TooLong):
-            yield number, UnreadableRow(f"line {number} is {line}")
+        if isinstance(line, TooLargeError):
+            yield number, UnreadableRow(f"line {number} is {line}", Cause.TOO_LARGE)
             continue
         line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         yield number, None if line.isspace() else _json_row(line, number)
 
 
-def _damage(path: Path, error: BaseException) -> str:
-    if isinstance(error, SizeLimitError):
-        return "the gzip file is not read further"
-    return "the gzip file is damaged" if path.suffix.lower() == ".gz" else "the file cannot be read"
+def _damage(path: Path, error: BaseException, place: str) -> UnreadableRow:
+    what = "the gzip file is damaged" if path.suffix.lower() == ".gz" else "the file cannot be read"
+    cause = Cause.BAD_ROW
+    if isinstance(error, UnpackedSizeError):
+        what, cause = "the gzip file is not read further", Cause.TOO_LARGE
+    return UnreadableRow(f"{place} {what}, and what follows is lost: {error}", cause)
 
 
 def _json_row(line: bytes, number: int) -> Mapping[str, Any] | UnreadableRow:
     try:
-        row = json.loads(line.decode().rstrip())
+        text = line.decode().rstrip()
+        check_json(text)
+        row = json.loads(text)
+    except TooLargeError as error:
+        return UnreadableRow(f"line {number}: {error}", Cause.TOO_LARGE)
     except UnicodeDecodeError:
         return UnreadableRow(f"line {number} is not UTF-8; save the file as UTF-8")
     except json.JSONDecodeError as error:
@@ -226,14 +222,12 @@ def _csv(path: Path, delimiter: str | None = None) -> Source:
                     cells = next(reader)
                 except StopIteration:
                     return
-                except TooLong as error:
-                    yield UnreadableRow(f"line {first}: the row is {error}")
+                except TooLargeError as error:
+                    yield UnreadableRow(f"line {first}: the row is {error}", Cause.TOO_LARGE)
                 except csv.Error as error:
                     yield UnreadableRow(f"line {first} is no CSV: {error}{_lost(first, lines.number)}")
                 except DAMAGED as error:
-                    yield UnreadableRow(
-                        f"from line {first} on {_damage(path, error)}, and what follows is lost: {error}"
-                    )
+                    yield _damage(path, error, f"from line {first} on")
                     return
                 else:
                     if cells:
@@ -253,7 +247,7 @@ def _delimiter(path: Path) -> str:
             first.encode()
         except UnicodeEncodeError:
             raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8 (CSV UTF-8 in spreadsheets)") from None
-        except (TooLong, *DAMAGED) as error:
+        except (TooLargeError, *DAMAGED) as error:
             raise InputError(f"{path.name!r}: the first line is no CSV header: {error}") from None
     return max(",;\t", key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
 
@@ -269,7 +263,7 @@ def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
         "".join(header).encode()
     except UnicodeEncodeError:
         raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8 (CSV UTF-8 in spreadsheets)") from None
-    except (csv.Error, TooLong, *DAMAGED) as error:
+    except (csv.Error, TooLargeError, *DAMAGED) as error:
         raise InputError(f"{path.name!r}: the first line is no CSV header: {error}") from None
     twice = duplicate_names(filter(None, header))
     if twice:
@@ -289,35 +283,9 @@ def _csv_row(cells: list[str], header: list[str], line: int) -> Mapping[str, Any
 
 
 def _parquet(path: Path) -> Source:
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise MissingExtra(f"reading Parquet needs pyarrow: {install_extra('parquet')}") from None
-    try:
-        with parquet.ParquetFile(path) as opened:
-            known = opened.metadata
-            groups = [known.row_group(number).num_rows for number in range(known.num_row_groups)]
-            # pandas stores an index without a name under this prefix; it only counts the rows
-            names = [name for name in opened.schema_arrow.names if not name.startswith("__index_level_")]
-    except Exception as error:  # damaged bytes make pyarrow raise errors of many types
-        raise InputError(f"{path.name!r} is no sound Parquet file: {error}") from None
-    starts = list(accumulate(groups, initial=0))[:-1] or [0]
+    from assay.data.parquet import from_parquet
 
-    def rows(start: int = 0) -> Iterator[object]:
-        wanted = range(bisect_left(starts, start), len(groups))
-        try:
-            # page by page: the default holds the whole row group, often the whole file
-            # who begins further on does so often, and of many row groups the metadata are long
-            metadata = known if start else None
-            with parquet.ParquetFile(path, metadata=metadata, buffer_size=1 << 20, pre_buffer=False) as opened:
-                for batch in opened.iter_batches(batch_size=BATCH, row_groups=wanted, columns=names):
-                    yield from rows_of_batch(batch)
-        except Exception as error:
-            yield UnreadableRow(f"the Parquet file is damaged, and what follows is lost: {error}")
-
-    return Source(
-        what=repr(path.name), open=rows, names=unique(names), total=known.num_rows, starts=starts, open_at=rows
-    )
+    return from_parquet(path)
 
 
 #: Kinds of file that are met often, and not read.

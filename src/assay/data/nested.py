@@ -16,12 +16,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.data.bedrock.read import bedrock_row
+from assay.data.cell_paths import object_in
 from assay.records.field_names import REFERENCE_MESSAGES, field_of
 
 #: Where tools put the list of rows.
 WRAPPERS = ("rows", "data", "results", "examples", "records", "samples", "items", "test_cases", "entries")
 #: Objects within a row whose keys are fields, in the order in which they count.
-_PARTS = ("inputs", "input", "vars", "outputs", "output", "expectations", "reference_outputs")
+_REFERENCES = (
+    "expectations", "reference_outputs", "referenceOutputs", "expected_output", "expectedOutput", "expected_outputs",
+    "expected", "reference",
+)  # fmt: skip
+_PARTS = ("inputs", "input", "vars", "outputs", "output", "response", "answer", *_REFERENCES)
+#: Fields that a text of JSON under one of these names may hold.
+_HELD = ("question", "answer", "contexts", "reference", "reference_contexts", "messages")
 
 
 def rows_within(data: Mapping[str, Any], depth: int = 2) -> list[Any] | None:
@@ -52,6 +59,7 @@ def flattened(row: Mapping[str, Any]) -> Mapping[str, Any]:
         return found
     if "gt_answer" in row and "query_id" in row and "id" not in row:  # RAGChecker
         row = {"id" if key == "query_id" else key: value for key, value in row.items()}
+    row = _opened(row)
     if not any(isinstance(row.get(part), Mapping) for part in _PARTS):
         return row
     own = {field_of(str(key)) for key, value in row.items() if not isinstance(value, Mapping)} | {None}
@@ -71,6 +79,18 @@ def flattened(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return flat
 
 
+def _opened(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row with objects in place of texts of JSON whose keys are fields, as exports of traces to CSV have them."""
+    opened = {
+        part: inner
+        for part in _PARTS
+        if isinstance(row.get(part), str)
+        and (inner := object_in(row[part])) is not None
+        and _fields_in(inner, part).intersection(_HELD)
+    }
+    return {**row, **opened} if opened else row
+
+
 def _fields_in(inner: Mapping[Any, Any], part: str) -> set[str | None]:
     return {field_of(_renamed(str(key), part)) for key in inner}
 
@@ -80,10 +100,12 @@ def _renamed(key: str, part: str) -> str:
 
     What LangSmith and openevals have as the reference's messages is not the conversation.
     """
-    if part == "reference_outputs" and field_of(key) == "messages":
+    if part in _REFERENCES and field_of(key) == "messages":
         return REFERENCE_MESSAGES
-    if part in ("expectations", "reference_outputs") and key in ("expected_response", "response", "answer", "output"):
+    if part in _REFERENCES and (key in ("text", "content", "value") or field_of(key) in ("answer", "reference")):
         return "reference"
+    if part in _REFERENCES and field_of(key) == "contexts":
+        return "reference_contexts"
     return key
 
 

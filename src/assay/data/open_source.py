@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
+from assay.data.byte_limits import TooLargeError
 from assay.data.columns import ColumnMap
 from assay.data.field_mapping import map_fields, no_row_message, row_of
 from assay.data.images import placed
 from assay.data.rows import RowError, sample_from_row
 from assay.data.sources import Source, UnreadableRow
-from assay.errors import InputError
+from assay.errors import Cause, InputError
 from assay.records import Sample
 from assay.records.field_names import find_columns, missing
 
@@ -90,10 +91,10 @@ class OpenSource:
             The sample; a RowError where the item cannot be read.
         """
         if isinstance(item, UnreadableRow):
-            return RowError(number=number, id=None, message=f"row {number}: {item.message}")
+            return RowError(number=number, id=None, message=f"row {number}: {item.message}", cause=item.cause)
         if isinstance(item, RowError):
             return dataclasses.replace(item, number=number)
-        row = row_of(item)
+        row = row_of(item, self.mapping.paths)
         if isinstance(row, Sample):
             return row
         if row is None:
@@ -105,7 +106,8 @@ class OpenSource:
         except InputError as error:
             message = str(error)
             full = message if message.startswith("row ") else f"row {number}: {message}"
-            return RowError(number=number, id=_id_of(row, columns), message=full)
+            cause = Cause.TOO_LARGE if isinstance(error, TooLargeError) else Cause.BAD_ROW
+            return RowError(number=number, id=_id_of(row, columns), message=full, cause=cause)
 
     def _columns_of(self, row: Mapping[str, Any]) -> Mapping[str, str]:
         """The columns of one row: a new name may hold a field that this row has nowhere else."""

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-import io
 import json
-import tokenize
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, cast, get_args
 from uuid import UUID
 
 from assay._util.normalise import json_object, missing
+from assay.data.byte_limits import TooLargeError, check_json, check_size
 from assay.data.images import IMAGE_COLUMNS, images_of
-from assay.errors import InputError
+from assay.data.missing_words import is_missing, is_missing_passage
+from assay.data.passage_objects import passage_of
+from assay.data.python_print import NotPrintedError, may_begin, parse_print
+from assay.errors import Cause, InputError
 from assay.records import Context, Message, Role, Sample, SampleStatus, Turn
-from assay.records.field_names import REFERENCE_MESSAGES, context_text, describe
+from assay.records.field_names import REFERENCE_MESSAGES, context_text, describe, is_scored
+from assay.records.message_forms import expand_messages
 from assay.records.messages import is_message, message_of, messages_of, role_and_content, role_named, text_in
 from assay.text.short_answers import BETWEEN, aliases
 
 STATUSES = get_args(SampleStatus)
+#: What a list of passages may hold.
+_PARTS = (str, Mapping, list, tuple)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +36,13 @@ class RowError:
         number: Number of the row, from 1.
         id: Id of the row, where it has one that can be read.
         message: Why the row cannot be read.
+        cause: The cause of its scores: BAD_ROW or TOO_LARGE.
     """
 
     number: int
     id: str | None
     message: str
+    cause: Cause = Cause.BAD_ROW
 
 
 def sample_from_row(
@@ -49,7 +55,8 @@ def sample_from_row(
 
     `several` are the fields whose passages stand in several columns (field -> columns), in that order.
 
-    - A cell that is missing (no such key, None, NaN, pandas' NA) is None; an empty text stays an empty text.
+    - A cell that is missing (no such key, None, NaN, pandas' NA, or a word for it: see `assay.data.missing_words`) is
+      None; an empty text stays an empty text. In a list of passages, items that are missing or blank are none.
     - Contexts: a list, tuple or array of passages (see `assay.records.field_names.context_text`), such a list
     written as JSON or as
       Python's repr in one text (how lists end up in CSV files), one dict of lists, or one text, which is one passage.
@@ -75,14 +82,16 @@ def sample_from_row(
     def read(field: str, reader: Callable[[Any], Any], default: Any = None, column: str | None = None) -> Any:
         column = columns.get(field) if column is None else column
         value = row.get(column) if column is not None else None
-        if column is None or missing(value):
+        answer = row.get(columns.get("answer", "")) if field == "reference" else None
+        if column is None or is_missing(field, value, answer):
             return default
         try:
             return reader(value)
         except InputError as error:
             named = f" (id {identity!r})" if identity is not None else ""
             as_field = "" if column == field else f" (the {field})"
-            raise InputError(f"row {number}{named}: column {column!r}{as_field}: {error}") from None
+            kind = TooLargeError if isinstance(error, TooLargeError) else InputError
+            raise kind(f"row {number}{named}: column {column!r}{as_field}: {error}") from None
 
     def read_passages(field: str) -> tuple[Context, ...] | None:
         if field not in several:
@@ -94,7 +103,14 @@ def sample_from_row(
 
     def read_with_ids(field: str, ids: str) -> tuple[Context, ...] | None:
         found = read_passages(field)
-        made: tuple[Context, ...] | None = read(ids, lambda value: with_ids(found, ids_of(value)), found)
+        given = listed(row.get(columns.get(field, ""))) if field not in several else []
+        kept = [not is_missing_passage(item) for item in given]
+
+        def named(value: object) -> tuple[Context, ...]:
+            names = ids_of(value)
+            return with_ids(found, list(compress(names, kept)) if len(names) == len(kept) else names)
+
+        made: tuple[Context, ...] | None = read(ids, named, found)
         return made
 
     identity = read("id", _identity)
@@ -126,7 +142,7 @@ def sample_from_row(
     return Sample(
         question=asked if isinstance(asked, str) else spoken(messages, "user"),
         contexts=contexts,
-        answer=said if isinstance(said, str) else spoken(messages, "assistant"),
+        answer=said if isinstance(said, str) else spoken(last_exchange(messages), "assistant"),
         reference=reference,
         reference_contexts=read_with_ids("reference_contexts", "reference_context_ids"),
         messages=messages,
@@ -166,11 +182,18 @@ def _text(value: object) -> str:
 
 def text_or_messages(value: object) -> str | tuple[Message, ...]:
     """A text, or the messages that stand in its place."""
-    found = _parsed_json(value)
-    items = _list(found)
+    items = expand_messages(_list(_parsed_json(value)) or ())
     if items and all(role_and_content(item) != (None, None) for item in items):
         return messages_of(items)
     return _text(value)
+
+
+def messages_in_cell(value: object) -> tuple[Message, ...]:
+    """The messages in a cell that may hold a text; () where it does. Raises InputError as `text_or_messages`."""
+    if missing(value) or (isinstance(value, str) and not value.lstrip().startswith("[")):
+        return ()
+    found = text_or_messages(value)
+    return found if isinstance(found, tuple) else ()
 
 
 def messages_in(value: object) -> tuple[Message, ...]:
@@ -196,6 +219,12 @@ def _last_answer(way: Sequence[Any]) -> str | None:
             if (said := spoken((message_of(item),), "assistant")) is not None:
                 return said
     return None
+
+
+def last_exchange(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages from the last of the user's on; all where the user says nothing."""
+    last = max((number for number, one in enumerate(messages) if one.role == "user"), default=0)
+    return messages[last:]
 
 
 def spoken(messages: Sequence[Message], role: str) -> str | None:
@@ -312,7 +341,7 @@ def passages(value: object) -> tuple[Context, ...] | None:
         InputError: A value is not a passage, or the text is a printed NumPy array. The message names the position.
     """
     if isinstance(value, str):
-        parsed = parse_list(value)
+        parsed = spelled(value)
         if parsed is None:
             return (context_text(value),) if value.strip() else None
         value = parsed
@@ -322,11 +351,16 @@ def passages(value: object) -> tuple[Context, ...] | None:
     if items is None:
         if isinstance(value, (bytes, bool, int, float)):
             raise InputError(f"expected a list of passages or one text, found {describe(value)}")
-        return (context_text(value),)
+        return (passage_of(value),)
+    if len(items) == 1 and isinstance(items[0], (list, tuple)) and not is_scored(items[0]):
+        items = list(items[0])  # Chroma's answer to one query
+    check_size(item if isinstance(item, str) else "" for item in items)
     made = []
     for position, item in enumerate(items, 1):
+        if is_missing_passage(item):
+            continue
         try:
-            made.append(context_text(item))
+            made.append(passage_of(item))
         except InputError as error:
             raise InputError(f"passage {position} of {len(items)}: {error}") from None
     return tuple(made)
@@ -341,42 +375,38 @@ def _turned(value: Mapping[Any, Any]) -> object:
     return [dict(zip(lists, items, strict=True)) for items in zip(*lists.values(), strict=True)]
 
 
-def parse_list(text: str) -> list[Any] | None:
-    """The list of texts or dicts that `text` spells, in JSON or as Python prints it; None where it spells none.
+def spelled(text: str) -> Any:
+    """What a cell spells, in JSON or as Python prints it: a list, a pair or a dict; None for a text that is a text.
 
-    Raises InputError for what numpy prints (`['a' 'b']`, no commas), which Python would read as one text.
+    Raises InputError for a print that cannot be read with certainty, such as what numpy prints (`['a' 'b']`, no
+    commas), and TooLargeError.
     """
     stripped = text.strip()
-    if not (stripped.startswith("[") and stripped.endswith("]")):
+    if not may_begin(stripped):
         return None
+    check_json(stripped)
     try:
-        items = json.loads(stripped)
+        found = json.loads(stripped, strict=False)  # lines may break within texts
     except (ValueError, RecursionError):
         try:
-            items = ast.literal_eval(stripped)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            found = parse_print(stripped)
+        except NotPrintedError:
             return None
-        if isinstance(items, list) and _texts_without_comma(stripped):
-            raise InputError(
-                "found a printed numpy array, in which passages cannot be told apart; write the list as JSON, "
-                "for example df[column] = df[column].map(list).map(json.dumps)"
-            ) from None
+    if isinstance(found, str) and stripped.startswith('"'):
+        return spelled(found)  # JSON that was written as JSON once more
+    if isinstance(found, (list, tuple)):
+        items = [found] if isinstance(found, tuple) and is_scored(found) else list(found)
+        numbers = bool(items) and not any(missing(item) or isinstance(item, _PARTS) for item in items)
+        return None if numbers else items  # [1] is how a text cites
+    return found if isinstance(found, Mapping) else None
+
+
+def parse_list(text: str) -> list[Any] | None:
+    """The list of texts or dicts that `text` spells; None where it spells none. Raises as `spelled`."""
+    items = spelled(text)
     if not isinstance(items, list) or not all(isinstance(item, (str, Mapping)) for item in items):
         return None
     return items
-
-
-def _texts_without_comma(source: str) -> bool:
-    before = 0
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type == tokenize.STRING and before == tokenize.STRING:
-                return True
-            if token.type not in (tokenize.NL, tokenize.NEWLINE):
-                before = token.type
-    except (tokenize.TokenError, SyntaxError):
-        return False
-    return False
 
 
 def history(value: object) -> tuple[Turn, ...]:
@@ -393,6 +423,7 @@ def history(value: object) -> tuple[Turn, ...]:
         raise InputError(f"expected a list of turns or messages, found {describe(value)}")
     turns: list[Turn] = []
     messages: list[tuple[Role | None, str]] = []
+    items = expand_messages(items)
     for position, item in enumerate(items, 1):
         turn = _turn(item)
         role, content = (None, None) if turn is not None else role_and_content(item)

@@ -1,56 +1,31 @@
 """The bytes of files that others wrote: unpacked and cut into lines, in bounded memory whatever they hold.
 
-A gzip file of 100 kB may unpack to 100 MB, and all of that may be one line. So a line, and a gzipped JSON file that has
-to be held whole, may have LINE bytes, 64 MiB; and a gzip file may unpack to UNPACKED bytes, 256 MiB, or to RATIO times
-its own size, 100 times, whichever is more (texts reach 3 to 30 times). `ASSAY_MAX_LINE_MIB=256` in the environment, or
-`assay.data.safe_open.LINE = 256 << 20`, raises the first; a file that is unpacked before it is given has only that
-limit.
+A gzip file of 100 kB may unpack to 100 MB, and all of that may be one line. `assay.data.byte_limits` has the limits. A
+gzipped JSON file that has to be held whole may have the bytes of one row. A file that is unpacked before it is given
+has only the limit of a row.
 """
 
 from __future__ import annotations
 
 import gzip
 import io
-import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
+from assay.data import byte_limits
+from assay.data.byte_limits import MIB, RATIO, TooLargeError, UnpackedSizeError
 from assay.errors import InputError
-
-MIB = 1 << 20
-
-
-def _line_limit(value: str | None) -> int:
-    return int(value) * MIB if value is not None and value.isdecimal() and int(value) > 0 else 64 * MIB
-
-
-LINE = _line_limit(os.environ.get("ASSAY_MAX_LINE_MIB"))
-UNPACKED = 256 * MIB
-RATIO = 100
 
 #: One limit for the whole of a hopeless file: these many blank lines before the first row, and it has none.
 BLANK = 10_000
-
-
-class SizeLimitError(Exception):
-    """A gzip file unpacks to more than it may."""
-
-
-class TooLong(Exception):
-    """A line, or a row of several lines, is longer than it may be."""
-
-    def __str__(self) -> str:
-        return f"longer than {LINE // MIB} MiB; ASSAY_MAX_LINE_MIB in the environment raises the limit"
-
-
 #: What reading on may raise where a file is damaged, or worse.
-DAMAGED = (EOFError, OSError, zlib.error, SizeLimitError)
+DAMAGED = (EOFError, OSError, zlib.error, UnpackedSizeError)
 
 
 def open_bytes(path: Path, unpacked: int | None = None) -> BinaryIO:
-    """The file's bytes, unpacked; `unpacked` replaces UNPACKED. Refuses UTF-16, which spreadsheets like to write.
+    """The file's bytes, unpacked; `unpacked` replaces `byte_limits.FILE`. Refuses UTF-16, which spreadsheets write.
 
     Raises InputError for what cannot be opened; reading on may raise DAMAGED.
     """
@@ -61,8 +36,8 @@ def open_bytes(path: Path, unpacked: int | None = None) -> BinaryIO:
         raise InputError(f"{path.name!r} cannot be opened: {error.strerror}") from None
     zipped = path.suffix.lower() == ".gz"
     if zipped:
-        most = max(UNPACKED if unpacked is None else unpacked, RATIO * size)
-        file = io.BufferedReader(cast(io.RawIOBase, _GzipReader(file, most)), 1 << 16)
+        reader = _GzipReader(file, byte_limits.unpacked_limit(size, unpacked))
+        file = io.BufferedReader(cast(io.RawIOBase, reader), 1 << 16)
     try:
         start = file.peek(2)[:2]
     except DAMAGED as error:
@@ -76,7 +51,7 @@ def open_bytes(path: Path, unpacked: int | None = None) -> BinaryIO:
 
 
 class _GzipReader(io.RawIOBase):
-    """What a gzip file holds, up to `most` bytes; then it raises TooMuch."""
+    """What a gzip file holds, up to `most` bytes; then it raises UnpackedSizeError."""
 
     def __init__(self, packed: BinaryIO, most: int) -> None:
         self._packed = packed
@@ -91,7 +66,7 @@ class _GzipReader(io.RawIOBase):
         found = self._unpacked.read1(len(buffer))  # not `read`, which loses what comes before damage
         self._read += len(found)
         if self._read > self._most:
-            raise SizeLimitError(
+            raise UnpackedSizeError(
                 f"it unpacks to more than {self._most // MIB} MiB, more than {RATIO} times its size; if that is as it "
                 "should be, unpack it and give the file that comes out"
             )
@@ -105,15 +80,15 @@ class _GzipReader(io.RawIOBase):
         super().close()
 
 
-def lines_of(file: BinaryIO) -> Iterator[bytes | TooLong]:
-    """The lines of a file with their ends; TooLong in the place of one that is. Raises DAMAGED."""
-    while line := file.readline(LINE + 1):
-        if len(line) <= LINE:
+def lines_of(file: BinaryIO) -> Iterator[bytes | TooLargeError]:
+    """The lines of a file with their ends; TooLargeError in the place of one that is. Raises DAMAGED."""
+    while line := file.readline(byte_limits.ROW + 1):
+        if len(line) <= byte_limits.ROW:
             yield line
             continue
         while line and not line.endswith(b"\n"):
             line = file.readline(MIB)
-        yield TooLong()
+        yield TooLargeError()
 
 
 def first_lines(path: Path, count: int) -> list[bytes]:
@@ -122,7 +97,7 @@ def first_lines(path: Path, count: int) -> list[bytes]:
     with open_bytes(path) as file:
         try:
             for number, line in enumerate(lines_of(file)):
-                if isinstance(line, TooLong) or number > BLANK:
+                if isinstance(line, TooLargeError) or number > BLANK:
                     break
                 stripped = line.removeprefix(b"\xef\xbb\xbf").strip()
                 if stripped:
@@ -137,13 +112,14 @@ def first_lines(path: Path, count: int) -> list[bytes]:
 class TextLines(Iterator[str]):
     """The lines of a file as text for `csv.reader`, which asks for as many as a row has. `number` counts them.
 
-    A line ends at \\n, \\r\\n or \\r. Bytes that are no UTF-8 are lone surrogates. Raises TooLong where the lines since
-    `begin` are more than a row may have, and goes on with the next line; and DAMAGED. Its block closes the file.
+    A line ends at \\n, \\r\\n or \\r. Bytes that are no UTF-8 are lone surrogates. Raises TooLargeError where the
+    lines since `begin` are more than a row may have, and goes on with the next line; and DAMAGED. Its block closes the
+    file.
     """
 
     def __init__(self, file: BinaryIO) -> None:
         self._text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        self._room = LINE
+        self._room = byte_limits.ROW
         self.number = 0
 
     def __enter__(self) -> Self:
@@ -154,7 +130,7 @@ class TextLines(Iterator[str]):
 
     def begin(self) -> None:
         """Start a row."""
-        self._room = LINE
+        self._room = byte_limits.ROW
 
     def __next__(self) -> str:
         line = self._text.readline(self._room + 1)
@@ -165,11 +141,11 @@ class TextLines(Iterator[str]):
         if self._room < 0:
             while line and not line.endswith(("\n", "\r")):
                 line = self._text.readline(MIB)
-            raise TooLong
+            raise TooLargeError
         return line
 
 
 def whole_of(path: Path) -> bytes:
-    """All of a file; of a gzip file at most LINE bytes, or RATIO times its size. Raises InputError, and DAMAGED."""
-    with open_bytes(path, unpacked=LINE) as file:
+    """All of a file; of a gzip file at most the bytes of a row, or RATIO times its size. Raises InputError, DAMAGED."""
+    with open_bytes(path, unpacked=byte_limits.ROW) as file:
         return file.read()

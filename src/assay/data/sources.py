@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.data.arrow_rows import rows_of_batch as rows_of_batch
+from assay.data.unreadable import UnreadableRow as UnreadableRow
 from assay.errors import InputError
 from assay.records import Sample
 from assay.records.field_names import describe, find_columns
@@ -19,13 +21,6 @@ from assay.records.field_names import describe, find_columns
 HEAD_ROWS = 1000
 #: Rows fetched at a time from frames, tables and Parquet files.
 BATCH = 256
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableRow:
-    """A row that could not even be read; the message says where and why."""
-
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,27 +185,6 @@ def _arrow_dataset(dataset: Any) -> Source:
             yield from rows_of_batch(batch)
 
     return Source(what="the Dataset", open=rows, names=unique(dataset.schema.names), head=0)
-
-
-def rows_of_batch(batch: Any) -> Iterator[object]:
-    """Iterate over the rows of an Arrow record batch.
-
-    Args:
-        batch: The `pyarrow.RecordBatch`.
-
-    Yields:
-        Each row as a dict. An `UnreadableRow` for a row with a value that Python cannot hold, such as text that is not
-        UTF-8.
-    """
-    try:
-        rows = batch.to_pylist()
-    except Exception as error:
-        if batch.num_rows > 1:
-            for start in range(batch.num_rows):
-                yield from rows_of_batch(batch.slice(start, 1))
-            return
-        rows = [UnreadableRow(f"a value cannot be read: {error}")]
-    yield from rows
 
 
 def unique(names: Iterable[str]) -> tuple[str, ...]:

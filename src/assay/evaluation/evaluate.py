@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import ParamSpec
 from assay._util.normalise import well_formed
 from assay._util.sync import facade
 from assay.data import ColumnMap, Data, Rows, missing_columns, open_data
+from assay.data.column_names import map_of
 from assay.errors import Cause, InputError
 from assay.evaluation.completeness import NOT_FINISHED
 from assay.evaluation.result import Result
@@ -267,7 +268,8 @@ def chosen_for(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tu
     missing = missing_columns(source.columns, chosen)
     if missing:
         lines = "; ".join(f"{label} needs {', '.join(fields)}" for label, fields in missing.items())
-        raise InputError(f"data: columns are missing: {lines}. {_columns_text(source)}. Use column_map= to name yours")
+        fields = tuple(field for lacking in missing.values() for field in lacking)
+        raise InputError(f"data: columns are missing: {lines}. {_columns_text(source)}. {_way_out(source, fields)}")
     return chosen
 
 
@@ -280,6 +282,18 @@ def _unable(chosen: Sequence[Metric], judge: BaseJudge, most: int = 5) -> str | 
     more = f" and {len(labels) - most} more" if len(labels) > most else ""
     which = f"{len(labels)} of {len(chosen)} metrics ask" if len(chosen) > 1 else "this metric asks"
     return f"{which} what this judge cannot answer: {', '.join(labels[:most])}{more}; the failures say which judge can"
+
+
+def _way_out(source: Data, fields: Iterable[str]) -> str:
+    """How to name the columns of fields: with those that may hold them, and with what was found doubtful of them."""
+    doubts = [doubt for doubt in source.doubts if "column_map=" in doubt]
+    may_hold = {
+        field: source.suggestions[field]
+        for field in fields
+        if field in source.suggestions and not any(f"be the {field}," in doubt for doubt in doubts)
+    }
+    example = f", for example column_map={map_of(may_hold)}" if may_hold else ""
+    return ". ".join([f"Use column_map= to name yours{example}", *doubts])
 
 
 def _columns_text(source: Data, most: int = 20) -> str:

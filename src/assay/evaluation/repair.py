@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay._util.terminal import pluralize
 from assay.data import Data, RowError, open_data
 from assay.data.columns import ColumnMap
-from assay.errors import Cause, InputError, StoreError
+from assay.errors import InputError, StoreError
 from assay.evaluation.evaluate import aevaluate
 from assay.evaluation.result import Result
 from assay.evaluation.score_sample import skipped_sample
@@ -153,7 +153,7 @@ def _texts(sample: Sample) -> tuple[object, ...]:
 
 
 def _skipped(row: RowError, metrics: Sequence[Metric]) -> ScoredSample:
-    return skipped_sample(Sample(id=row.id), metrics, Cause.BAD_ROW, row.message)
+    return skipped_sample(Sample(id=row.id), metrics, row.cause, row.message)
 
 
 def lost_in_words(run: str, store: Store) -> str:

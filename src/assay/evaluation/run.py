@@ -236,7 +236,7 @@ class EvaluationRun:
             return await score_sample(sample, self.metrics, self.cache, deadline=deadline, score_partial=partial)
 
     def _unreadable(self, row: RowError) -> ScoredSample:
-        return skipped_sample(Sample(id=row.id), self.metrics, Cause.BAD_ROW, row.message)
+        return skipped_sample(Sample(id=row.id), self.metrics, row.cause, row.message)
 
     def _record(self, number: int, scored: ScoredSample) -> ScoredSample:
         scored = self._keep(number, scored)

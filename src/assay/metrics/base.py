@@ -27,6 +27,10 @@ from assay.prompts.rating import RatingResult
 from assay.records import Direction, Sample, Score, ScoreError, Verdict
 from assay.text.languages import code_of
 
+#: Characters that an answer or a reference may have, where a judge is asked about it: 50,000 tokens, minutes for the
+#: embedded judge. More is no answer but a file.
+LONGEST = 200_000
+
 #: What a metric reads that needs nothing by name.
 _TEXTS = ("answer", "question", "contexts")
 _SAY_SO = 'where that is wrong, say the language: a column `language`, or evaluate(..., language="en")'
@@ -199,6 +203,9 @@ class Metric(ABC):
                 if field == "answer":
                     return ScoreError(cause=Cause.NO_CLAIMS, message="the answer is empty")
                 return ScoreError(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is empty")
+            if isinstance(value, str) and len(value) > LONGEST and self.consults:
+                said = f"{field!r} has {len(value):,} characters, and at most {LONGEST:,} are judged"
+                return ScoreError(cause=Cause.TOO_LONG, message=said)
             if field in ("contexts", "reference_contexts") and not self.reads_images:
                 seen = next((n for n, context in enumerate(value, 1) if context.image is not None), None)
                 if seen is not None:

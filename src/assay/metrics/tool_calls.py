@@ -33,7 +33,11 @@ def outputs(called: Iterable[ToolCall]) -> tuple[str, ...]:
 
 
 def tool_evidence(sample: Sample) -> tuple[str, ...]:
-    """What tools gave back, each text once, where it stands in for contexts that are not known; else `()`."""
+    """What tools gave back, each text once, where it stands in for contexts that are not known; else `()`.
+
+    All of the conversation counts, and results whose call was not logged as well.
+    """
     if sample.contexts is not None or not sample.messages:
         return ()
-    return tuple(dict.fromkeys(outputs(calls(sample.messages))))
+    results = (message.content for message in sample.messages if message.role == "tool" and message.content.strip())
+    return tuple(dict.fromkeys([*outputs(calls(sample.messages)), *results]))

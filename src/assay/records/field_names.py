@@ -6,10 +6,10 @@ is a `question`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import UUID
 
 from assay._util.normalise import finite
@@ -179,7 +179,7 @@ def context_text(value: object) -> Context:
         return Context(text="", image=data_uri(value))
     if isinstance(value, Mapping):
         return _from_mapping(value)
-    if isinstance(value, tuple) and len(value) == 2 and finite(value[1]) is not None:
+    if is_scored(value):
         return _with(context_text(value[0]), score=finite(value[1]))
     made = _from_object(value)
     if made is None:
@@ -188,6 +188,18 @@ def context_text(value: object) -> Context:
             f"found {describe(value)}"
         )
     return made
+
+
+def is_scored(value: object) -> TypeGuard[Sequence[Any]]:
+    """Check whether a value is a pair of a passage and its score.
+
+    Args:
+        value: Any value.
+
+    Returns:
+        True for a tuple or list of two, the second a number.
+    """
+    return isinstance(value, (tuple, list)) and len(value) == 2 and finite(value[1]) is not None
 
 
 def _from_mapping(value: Mapping[Any, Any]) -> Context:

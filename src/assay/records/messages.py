@@ -7,6 +7,7 @@ Forms:
     - LlamaIndex' messages (`role`, `content`) and DeepEval's turns (`tools_called` with `name`, `input_parameters`,
       `output`).
     - Messages of parts (`role`, `parts`), as Gemini and the OpenTelemetry conventions have them.
+    - Those of `assay.records.message_forms`: Anthropic, Bedrock, the Responses API, ShareGPT and others.
     - Pairs of role and text, and assay's own `Message`.
 
 `role_of` and `text_of` never raise, and are cheap enough for hooks. `message_of` and `messages_of` make whole records,
@@ -23,6 +24,7 @@ from typing import Any, Literal
 from assay._util.normalise import json_object, missing, well_formed
 from assay.errors import InputError
 from assay.records.field_names import describe
+from assay.records.message_forms import expand_messages
 from assay.records.sample import Message, Role, ToolCall
 
 _ROLES: Mapping[str, Role] = {
@@ -196,6 +198,7 @@ def messages_of(value: object, *, lenient: bool = False) -> tuple[Message, ...]:
     """
     if not isinstance(value, (list, tuple)):
         raise InputError(f"expected a list of messages with role and content, found {describe(value)}")
+    value = expand_messages(value)
     made: list[Message] = []
     results: dict[str, str] = {}
     for number, item in enumerate(value, 1):

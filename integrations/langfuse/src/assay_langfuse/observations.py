@@ -15,6 +15,10 @@ from assay.extension import json_of, seconds_at
 #: The type of an exception at the start of a status message.
 _ERROR = re.compile(r"\s*([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning))\b")
 
+#: Where the metadata of a span carries the expected output, until the sample is made.
+EXPECTED = "langfuse.expected_output"
+_ANSWERS = ("answer", "output", "response", "expected_response", "reference", "text", "content", "value")
+
 _HEX = re.compile(r"[0-9a-f]+")
 
 
@@ -72,6 +76,16 @@ def span_of(record: Mapping[str, Any], of_trace: Mapping[str, Any] | None = None
     )
 
 
+def reference_of(expected: Any) -> str | None:
+    """The right answer in an expected output: a text, or the answer in an object, which may be JSON; else its JSON."""
+    found = json_of(expected)
+    if isinstance(found, Mapping):
+        texts = [found[key] for key in _ANSWERS if isinstance(found.get(key), str)]
+        found = texts[0] if texts else (next(iter(found.values())) if len(found) == 1 else found)
+    text = found if isinstance(found, str) else _text(found) if found else None
+    return text if text and text.strip() else None
+
+
 def is_otel(trace_id: str, span_id: str) -> bool:
     """Whether these are ids of OpenTelemetry, as all are since Langfuse is built on it, or of an older SDK."""
     return len(trace_id) == 32 and len(span_id) == 16 and bool(_HEX.fullmatch(trace_id + span_id))
@@ -99,6 +113,9 @@ def _of_trace_itself(
 
 def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
     metadata = json_of(record.get("metadata"))
+    expected = reference_of(_get(record, "expected_output"))
+    if expected is not None:
+        metadata = {**(metadata if isinstance(metadata, Mapping) else {}), EXPECTED: expected}
     found = {
         "langfuse.observation.type": str(record.get("type") or "span").lower(),
         "langfuse.observation.input": _text(record.get("input")),

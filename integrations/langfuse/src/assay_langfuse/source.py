@@ -13,7 +13,7 @@ from assay_opentelemetry.span_data import SpanData
 
 from assay import InputError, Sample
 from assay.extension import IN_MEMORY, CaptureRules, RowError, in_time_range, read_records
-from assay_langfuse.observations import is_otel, is_trace, span_of, spans_of_trace
+from assay_langfuse.observations import EXPECTED, is_otel, is_trace, span_of, spans_of_trace
 
 
 def observations_to_samples(
@@ -83,11 +83,15 @@ def _spans(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[SpanData
 
 
 def _identified(sample: Sample) -> Sample:
-    """The sample with Langfuse's ids alone where they are no ids of OpenTelemetry."""
+    """The sample with its reference, and with Langfuse's ids alone where they are no ids of OpenTelemetry."""
     ids = dict(sample.ids)
     trace, span = ids.get("langfuse_trace_id", ""), ids.get("langfuse_observation_id", "")
     if not is_otel(trace, span):
         ids = {name: value for name, value in ids.items() if not name.startswith("otel_")}
     if span == trace:  # the trace itself, which is no observation
         ids.pop("langfuse_observation_id", None)
-    return replace(sample, ids=ids)
+    metadata = dict(sample.metadata)
+    reference = metadata.pop(EXPECTED, None)
+    if reference is None:
+        return replace(sample, ids=ids)
+    return replace(sample, ids=ids, metadata=metadata, reference=sample.reference or str(reference))

@@ -160,7 +160,7 @@ class ShardScorer:
                 if fatal:
                     raise fatal[0]
                 if isinstance(row, RowError):
-                    scored = skipped_sample(Sample(id=row.id), recipe.metrics, Cause.BAD_ROW, row.message)
+                    scored = skipped_sample(Sample(id=row.id), recipe.metrics, row.cause, row.message)
                 elif number in guilty:
                     said = f"row {number} of {shard.name} is in quarantine: its worker died over it twice"
                     scored = skipped_sample(row, recipe.metrics, Cause.BUG, said)
@@ -209,7 +209,7 @@ def entry_of(shard: Shard, scored: Sequence[ScoredSample], cache: JudgementCache
 
 
 #: Causes that another try may find gone. What lies in the row, or in code, it will not.
-_STAYING = SETTLED | {Cause.BAD_ROW, Cause.BUG, Cause.TOO_LONG}
+_STAYING = SETTLED | {Cause.BAD_ROW, Cause.TOO_LARGE, Cause.BUG, Cause.TOO_LONG}
 
 
 def _may_pass(score: Score) -> bool:

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from assay.data import ColumnMap, Data, RowError, open_data
+from assay.data.byte_limits import TooLargeError
 from assay.data.files import kind_of, rows_of_lines
 from assay.data.paths import STDIN, paths_of
-from assay.data.safe_open import DAMAGED, TooLong, lines_of, open_bytes
+from assay.data.safe_open import DAMAGED, lines_of, open_bytes
 from assay.errors import InputError
 from assay.records import Sample, fingerprint
 
@@ -280,8 +281,8 @@ class ShardedFiles:
             digest = hashlib.sha256()
             try:
                 for found in lines_of(opened):
-                    long = isinstance(found, TooLong)
-                    digest.update(_TOO_LONG if isinstance(found, TooLong) else found)
+                    long = isinstance(found, TooLargeError)
+                    digest.update(_TOO_LONG if isinstance(found, TooLargeError) else found)
                     lines, rows = lines + 1, rows + (long or not found.isspace())  # type: ignore[union-attr]
                     stop = opened.tell()
                     if rows >= self.size(first) or stop - start >= BYTES:
@@ -370,7 +371,7 @@ class ShardReader:
         lines = list(lines_of(io.BytesIO(block)))
         digest = hashlib.sha256()
         for line in lines:
-            digest.update(_TOO_LONG if isinstance(line, TooLong) else line)
+            digest.update(_TOO_LONG if isinstance(line, TooLargeError) else line)
         return [row for _, row in rows_of_lines(lines, shard.line) if row is not None], digest.hexdigest()
 
     def _by_rows(self, shard: Shard, data: Data) -> tuple[Sequence[object], str]:

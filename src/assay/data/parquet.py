@@ -1,0 +1,109 @@
+"""Rows from Parquet files, one row group after the other, in memory that the limits of bytes bound.
+
+A column that is written with a dictionary is read as one, so that a text which many rows share is in memory once, and
+the size of each row is known before Python texts are made of it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import accumulate, repeat
+from pathlib import Path
+from typing import Any
+
+from assay._util.install_hints import install_extra
+from assay.data import byte_limits
+from assay.data.arrow_rows import rows_of_batch
+from assay.data.byte_limits import MIB, LargeRows
+from assay.data.sources import BATCH, Source, unique
+from assay.data.unreadable import UnreadableRow
+from assay.errors import Cause, InputError, MissingExtra
+
+#: Rows read at a time from a row group that takes more bytes than a row may: some of them may be large.
+FEW = 16
+#: Encodings of a dictionary, and the one in which a text repeats the start of the text before.
+_DICTIONARY, _DELTA = frozenset({"PLAIN_DICTIONARY", "RLE_DICTIONARY"}), "DELTA_BYTE_ARRAY"
+
+
+def from_parquet(path: Path) -> Source:
+    """Open a Parquet file.
+
+    Args:
+        path: Path of the file.
+
+    Returns:
+        The source.
+
+    Raises:
+        InputError: The file is no sound Parquet file.
+        MissingExtra: pyarrow is not installed.
+    """
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise MissingExtra(f"reading Parquet needs pyarrow: {install_extra('parquet')}") from None
+    try:
+        with parquet.ParquetFile(path) as opened:
+            known = opened.metadata
+            groups = [known.row_group(number) for number in range(known.num_row_groups)]
+            lengths = [group.num_rows for group in groups]
+            dictionaries = sorted({name for group in groups for name in _dictionary_columns(group)})
+            # pandas stores an index without a name under this prefix; it only counts the rows
+            names = [name for name in opened.schema_arrow.names if not name.startswith("__index_level_")]
+    except Exception as error:  # damaged bytes make pyarrow raise errors of many types
+        raise InputError(f"{path.name!r} is no sound Parquet file: {error}") from None
+    starts = list(accumulate(lengths, initial=0))[:-1] or [0]
+
+    def rows(start: int = 0) -> Iterator[object]:
+        try:
+            # page by page: the default holds the whole row group, often the whole file
+            # who begins further on does so often, and of many row groups the metadata are long
+            with parquet.ParquetFile(
+                path,
+                metadata=known if start else None,
+                buffer_size=MIB,
+                pre_buffer=False,
+                read_dictionary=dictionaries,
+            ) as opened:
+                for number in range(bisect_left(starts, start), len(groups)):
+                    yield from _rows_of_group(opened, number, groups[number], names)
+        except Exception as error:
+            yield UnreadableRow(f"the Parquet file is damaged, and what follows is lost: {error}")
+
+    return Source(
+        what=repr(path.name), open=rows, names=unique(names), total=known.num_rows, starts=starts, open_at=rows
+    )
+
+
+def _rows_of_group(opened: Any, number: int, group: Any, names: list[str]) -> Iterator[object]:
+    columns = [group.column(place) for place in range(group.num_columns)]
+    packed = sum(column.total_compressed_size for column in columns)
+    large, unpacked = LargeRows(packed), sum(column.total_uncompressed_size for column in columns)
+    if unpacked > large.limit:
+        message = (
+            f"its row group unpacks to {unpacked // MIB} MiB, more than {large.limit // MIB} MiB and more than "
+            f"{byte_limits.RATIO} times its size; write the file with smaller row groups or without compression"
+        )
+        yield from repeat(UnreadableRow(message, Cause.TOO_LARGE), group.num_rows)
+        return
+    at_once = _rows_at_once(columns, unpacked)
+    for batch in opened.iter_batches(batch_size=at_once, row_groups=[number], columns=names):
+        yield from rows_of_batch(batch, large)
+
+
+def _rows_at_once(columns: list[Any], unpacked: int) -> int:
+    repeating: list[int] = [column.total_uncompressed_size for column in columns if _DELTA in column.encodings]
+    if repeating:  # each of its texts may be as long as all of them
+        return max(1, min(BATCH, byte_limits.ROW // max(1, *repeating)))
+    return BATCH if unpacked <= byte_limits.ROW else FEW
+
+
+def _dictionary_columns(group: Any) -> list[str]:
+    """The paths of the columns of texts that are written with a dictionary."""
+    columns = (group.column(place) for place in range(group.num_columns))
+    return [
+        column.path_in_schema
+        for column in columns
+        if column.physical_type == "BYTE_ARRAY" and _DICTIONARY.intersection(column.encodings)
+    ]
