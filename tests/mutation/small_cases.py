@@ -1,0 +1,487 @@
+"""The small cases that `.ci/run` keeps of long tests: each fails when what it guards is broken.
+
+    python -m tests.mutation.small_cases                every entry of `ENTRIES`
+    python -m tests.mutation.small_cases kills ppi      those that have one of these words in their names
+    python -m tests.mutation.small_cases --all ppi      the same, and all of their tests run, though one has failed
+
+For each entry the tests run twice in a copy of the sources and tests: as they are, and with one fault. Each prints a
+line: "caught", "SURVIVED", or what else became of it. Ends with 1 unless all are caught. An entry that `needs` an
+environment of its own, which takes minutes to make, runs only where a word names it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests._support.full import REDUCED
+
+ROOT = Path(__file__).parents[2]
+#: What is copied; all else in the checkout is linked. Larger files (models) are linked too.
+COPIED = ("src", "integrations", "tests", "conftest.py", "pyproject.toml")
+LARGE = 1 << 20
+_IGNORED = shutil.ignore_patterns("__pycache__", ".venv", "*.egg-info")
+#: Settings of the session that started this one.
+_FOREIGN = ("PYTEST_", "PYTHONDONTWRITEBYTECODE")
+
+_PASSED, _FAILED = 0, 1  # exit codes of pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One change of a file: `old`, which stands in it once, becomes `new`."""
+
+    path: str
+    old: str
+    new: str
+
+    @property
+    def text(self) -> str:
+        """The changed lines, in one line."""
+        old, new = (" ".join(text.split()) for text in (self.old, self.new))
+        return f"{self.path}: {old} -> {new}"
+
+    @contextmanager
+    def applied(self, folder: Path) -> Iterator[None]:
+        """In the block, the file below `folder` has the fault."""
+        file = folder / self.path
+        before = file.read_text(encoding="utf-8")
+        file.write_text(before.replace(self.old, self.new), encoding="utf-8")
+        try:
+            yield
+        finally:
+            file.write_text(before, encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function of `REDUCED`, and a fault of what it guards.
+
+    Attributes:
+        function: The key of `REDUCED`.
+        others: Ids of tests that guard the same, where `REDUCED` keeps no case of the function.
+        needs: What the tests need that takes minutes to make.
+    """
+
+    function: str
+    fault: Fault
+    others: tuple[str, ...] = field(default=(), kw_only=True)
+    needs: str = field(default="", kw_only=True)
+
+    @property
+    def tests(self) -> list[str]:
+        """The ids of the tests that `.ci/run` keeps."""
+        return [*(f"{self.function}[{case}]" for case in REDUCED[self.function]), *self.others]
+
+
+_LINEAR = "tests/test_linear_time.py::test_every_"
+_BATCH = "tests/judges/batch/test_batch_"
+_GUARANTEE = "tests/judges/test_cascade_guarantee.py::test_"
+_ALIKE = "tests/stats/test_alike.py::test_"
+_SEQUENTIAL = "tests/stats/test_sequential.py::test_"
+_LANGCHAIN = "integrations/langchain/tests/test_application_forms.py::test_application_in_another_form"
+_LLAMA_INDEX = "integrations/llama_index/tests/test_application_forms.py::test_application_awaited"
+_LANGCHAIN_SPANS = "integrations/opentelemetry/tests/test_langchain_parity.py::test_imported_is_what_was_captured_live"
+_LLAMA_INDEX_SPANS = (
+    "integrations/opentelemetry/tests/test_llama_index_parity.py::test_imported_is_what_was_captured_live"
+)
+
+ENTRIES = (
+    Entry(
+        f"{_LINEAR}pattern_takes_linear_time",
+        # two runs of spaces that share theirs
+        Fault("src/assay/judges/prompt_rendering.py", r"<(?=\s*+/?\s*+data\s*+-)", r"<(?=\s*/?\s*data\s*-)"),
+        others=(
+            f"{_LINEAR}pattern_takes_linear_time_on_what_is_worst_for_it[prompt_rendering.py:_LOOKS_LIKE_A_FENCE]",
+        ),
+    ),
+    Entry(
+        f"{_LINEAR}prompt_is_asked_and_read_in_linear_time",
+        # a copy of the rest of the text for each mark
+        Fault(
+            "src/assay/text/quotes.py",
+            "if text.startswith(mark, start, end)), None):",
+            "if text[start:end].startswith(mark)), None):",
+        ),
+    ),
+    Entry(
+        f"{_LINEAR}function_takes_linear_time",
+        # the text is searched from its beginning for each character
+        Fault(
+            "src/assay/errors.py",
+            '    return INVISIBLE.sub(_escaped, text.replace("\\r\\n", "\\n"))',
+            '    text = text.replace("\\r\\n", "\\n")\n'
+            "    while found := INVISIBLE.search(text):\n"
+            "        text = text[: found.start()] + _escaped(found) + text[found.end() :]\n"
+            "    return text",
+        ),
+    ),
+    Entry(
+        f"{_BATCH}kills.py::test_killed_at_each_state",
+        # a batch that may have been made is not looked for
+        Fault(
+            "src/assay/judges/batch/submit.py",
+            'seen = await self._found(batch) if batch.state == "creating" else None',
+            "seen = None",
+        ),
+    ),
+    Entry(
+        f"{_BATCH}kills.py::test_killed_at_a_random_point",
+        # a request that is in a batch under way is put into another
+        Fault(
+            "src/assay/judges/batch/state.py",
+            "return batch is not None or reply is not None, None",
+            "return reply is not None, None",
+        ),
+    ),
+    Entry(
+        f"{_BATCH}kills.py::test_killed_again_and_again",
+        # a batch of an earlier process is given up though the provider has it
+        Fault("src/assay/judges/batch/submit.py", 'elif batch.state != "running":', "else:"),
+    ),
+    Entry(
+        f"{_BATCH}faults.py::test_trouble_that_passes_costs_no_request_twice",
+        # the call that makes a batch is repeated though it may have arrived
+        Fault(
+            "src/assay/judges/batch/submit.py",
+            "                return batch, refused\n",
+            '                return self.state.move(batch, "uploaded"), refused\n',
+        ),
+    ),
+    Entry(
+        f"{_GUARANTEE}false_certificates_are_five_percent_at_most",
+        # the row that was not seen is left out
+        Fault(
+            "src/assay/judges/cascade/agreement.py",
+            "return _effect(sizes, wrong, unseen=max(1, round(sizes.total() / len(sizes))))",
+            "return _effect(sizes, wrong)",
+        ),
+    ),
+    Entry(
+        f"{_GUARANTEE}several_prompts_on_a_row_are_no_more_witnesses",
+        # each verdict is a witness
+        Fault("src/assay/judges/cascade/agreement.py", "effective = int(count / effect)", "effective = count"),
+    ),
+    Entry(
+        f"{_GUARANTEE}the_guarantee_in_more_worlds_and_runs",
+        # verdicts that a band leaves to the first judge may be more alike than all are
+        Fault("src/assay/judges/cascade/agreement.py", "max(cautious, _effect(sizes, wrong))", "cautious"),
+        others=(
+            f"{_GUARANTEE}rows_that_are_wrong_as_a_whole_where_the_first_judge_is_sure[50-10]",
+            f"{_GUARANTEE}rows_that_are_wrong_as_a_whole_where_the_first_judge_is_sure[100-5]",
+        ),
+    ),
+    Entry(
+        "tests/analysis/gates/test_labelled_simulated.py::test_a_gate_whose_limit_is_the_true_share_is_wrong_seldom",
+        # the labels count as if there were any number of them
+        Fault(
+            "src/assay/stats/shares.py",
+            "of_true, of_false = found * (1.0 - found) / (told.true + 3.0), left * (1.0 - left) / (told.false + 3.0)",
+            "of_true, of_false = 0.0, 0.0",
+        ),
+    ),
+    Entry(
+        "tests/analysis/gates/test_simulated.py::test_gates_on_two_runs_of_one_system_fail_at_most_5_percent",
+        # no correction for the number of rules
+        Fault("src/assay/stats/paired.py", "(len(ps) - rank) * ps[number]", "ps[number]"),
+    ),
+    Entry(
+        "tests/stats/test_ppi.py::test_it_is_unbiased_its_interval_holds_and_is_short_where_the_judge_is_good",
+        # as many labels as there are rows
+        Fault(
+            "src/assay/stats/ppi.py",
+            "(self.left(w) - self.mean(w)) / self.n",
+            "(self.left(w) - self.mean(w)) / self.rows",
+        ),
+    ),
+    Entry(
+        "tests/stats/test_coverage.py::test_intervals_hold_the_truth_as_often_as_they_say",
+        # the quantile of one side
+        Fault(
+            "src/assay/stats/intervals.py",
+            "t = t_quantile(0.5 + confidence / 2.0, freedom)",
+            "t = t_quantile(confidence, freedom)",
+        ),
+    ),
+    Entry(
+        "tests/stats/test_power.py::test_nine_of_ten_drops_are_seen_on_the_rows_that_the_plan_gives",
+        # the level of one side
+        Fault(
+            "src/assay/stats/power.py", "binomial_two_sided(k, m) >= alpha", "binomial_two_sided(k, m) >= 2.0 * alpha"
+        ),
+    ),
+    Entry(
+        f"{_ALIKE}a_bias_of_5_points_is_hardly_ever_said_to_agree",
+        # one side that passes is enough
+        Fault(
+            "src/assay/stats/alike.py",
+            'if all(side.verdict == "pass" for side in plain):',
+            'if any(side.verdict == "pass" for side in plain):',
+        ),
+    ),
+    Entry(
+        f"{_ALIKE}where_there_is_no_bias_it_is_hardly_ever_said_to_differ",
+        # no correction for the number of tests
+        Fault("src/assay/stats/alike.py", "sides(alpha / (SIDES * looks))", "sides(alpha)"),
+    ),
+    Entry(
+        f"{_ALIKE}a_bias_as_large_as_the_margin_agrees_in_at_most_1_of_20",
+        # the other end of the interval
+        Fault("src/assay/stats/paired.py", '"pass" if found.low > -margin', '"pass" if found.mean > -margin'),
+        others=("tests/analysis/gates/test_simulated.py::test_a_drop_beyond_the_margin_passes_seldom",),
+    ),
+    Entry(
+        f"{_SEQUENTIAL}alike_runs_fail_rarely_though_looked_at_after_every_sample",
+        # a sum of gains in place of a product
+        Fault(
+            "src/assay/stats/sequential.py",
+            "np.log1p(STAKES * ((self.reference - value) / (self.high - self.reference)))",
+            "STAKES * ((self.reference - value) / (self.high - self.reference))",
+        ),
+    ),
+    Entry(
+        f"{_SEQUENTIAL}it_stops_early_where_the_drop_is_twice_the_margin",
+        # small stakes alone
+        Fault("src/assay/stats/sequential.py", "np.geomspace(0.01, 0.97, 24)", "np.geomspace(0.01, 0.1, 24)"),
+    ),
+    Entry(
+        "tests/stats/test_agreement.py::test_intervals_hold_the_true_figure",
+        # the variance of values in place of that of the jackknife
+        Fault("src/assay/stats/agreement.py", ".sum() * (left.size - 1) / left.size)", ".sum() / left.size)"),
+    ),
+    Entry(
+        f"{_SEQUENTIAL}the_interval_holds_the_truth_at_every_look",
+        # the confidence in place of the level
+        Fault("src/assay/stats/sequential.py", "-math.log(self.alpha)", "-math.log(1.0 - self.alpha)"),
+    ),
+    Entry(
+        "tests/analysis/judges/test_calibrate_cascade.py::"
+        "test_few_rows_and_many_metrics_certify_nothing_that_does_not_hold",
+        # each prompt is a witness of its own
+        Fault(
+            "src/assay/analysis/judges/calibrate_cascade.py",
+            "[Point(of[key], probability, agrees)",
+            "[Point(key, probability, agrees)",
+        ),
+    ),
+    Entry(
+        "tests/live/test_kill.py::test_ten_kills_of_the_application_lose_only_what_was_not_yet_written",
+        # samples and counts are not written in one transaction
+        Fault(
+            "src/assay/_util/sqlite.py",
+            '                db.execute(begin)\n                yield db\n                db.execute("COMMIT")',
+            "                yield db",
+        ),
+    ),
+    Entry(
+        "tests/live/test_kill.py::test_ten_kills_of_workers_lose_and_repeat_nothing",
+        # a lease that expired is not taken up by another worker
+        Fault(
+            "src/assay/live/queue/transitions.py",
+            "UPDATE samples SET state = ?, worker = NULL, leased_until = NULL WHERE state = ? AND leased_until < ?",
+            "UPDATE samples SET state = ?, worker = NULL, leased_until = NULL WHERE state = ? AND leased_until > ?",
+        ),
+    ),
+    Entry(
+        _LANGCHAIN,
+        # streams give their inputs at the end
+        Fault(
+            "integrations/langchain/src/assay_langchain/handler.py",
+            'outputs, inputs=kwargs.get("inputs"), streamed="inputs" in kwargs)',
+            "outputs)",
+        ),
+        others=(f"{_LANGCHAIN}[step_back-astream]", f"{_LANGCHAIN}[self_query-stream]"),
+    ),
+    Entry(
+        _LLAMA_INDEX,
+        # the awaited form is not known
+        Fault(
+            "integrations/llama_index/src/assay_llama_index/kinds.py",
+            'frozenset({"synthesize", "asynthesize"})',
+            'frozenset({"synthesize"})',
+        ),
+        others=(
+            f"{_LLAMA_INDEX}[Applications: engines-tree_of_summaries]",
+            f"{_LLAMA_INDEX}[Applications: engines-hyde_over_citations]",
+        ),
+    ),
+    Entry(
+        _LANGCHAIN_SPANS,
+        # documents without the ids that only the output has
+        Fault(
+            "integrations/opentelemetry/src/assay_opentelemetry/openinference.py",
+            "made.documents = _merge_ids(found, made.documents)",
+            "made.documents = found",
+        ),
+        others=(f"{_LANGCHAIN_SPANS}[lcel_dict]", f"{_LANGCHAIN_SPANS}[retrieval_qa_refine]"),
+    ),
+    Entry(
+        _LLAMA_INDEX_SPANS,
+        # a query with all its fields is no question
+        Fault(
+            "integrations/opentelemetry/src/assay_opentelemetry/openinference.py",
+            '_documents(attributes, "reranker.output_documents") or made.documents',
+            'made.documents or _documents(attributes, "reranker.input_documents")',
+        ),
+        others=(f"{_LLAMA_INDEX_SPANS}[Retrievers and post-processors-reordered]",),
+    ),
+    Entry(
+        "tests/evaluation/test_evaluate.py::test_a_hundred_thousand_rows_in_flat_memory",
+        # all lines are read at once
+        Fault(
+            "src/assay/data/files.py",
+            "for number, row in rows_of_lines(lines_of(file)):",
+            "for number, row in list(rows_of_lines(lines_of(file))):",
+        ),
+        others=("tests/data/test_streams.py::test_memory_does_not_grow_with_the_number_of_rows[jsonl]",),
+    ),
+    Entry(
+        "tests/_util/test_install_hints.py::test_what_the_error_says_brings_the_judge_in_a_clone",
+        # the part alone, without the core that it needs
+        Fault(
+            "src/assay/_util/install_hints.py",
+            'return _folders(clone, str(clone / "integrations" / PARTS[extra]), PARTS[extra])',
+            'return ["-e", str(clone / "integrations")]',
+        ),
+        needs="uv, and an index of packages",
+    ),
+    Entry(
+        "tests/evaluation/sharded/test_on_ray.py::test_in_the_environment_of_ray",
+        # the columns of a Dataset
+        Fault(
+            "integrations/ray/src/assay_ray/engine.py",
+            "return DatasetRows.of(data, **how) if is_read_by_ray(data) else ShardedFiles.of(data, **how)",
+            "return ShardedFiles.of(data, **how)",
+        ),
+        needs="an environment with Ray",
+    ),
+    Entry(
+        "tests/frameworks/test_frameworks.py::test_assay_makes_no_difference_that_an_empty_handler_does_not_make",
+        # an error of the host is swallowed
+        Fault(
+            "integrations/llama_index/src/assay_llama_index/handler.py",
+            "            self.capture.enter(id_, bound_args.arguments, instance, parent_id, tags)\n        except",
+            "            self.capture.enter(id_, bound_args.args[0], instance, parent_id, tags)\n        except",
+        ),
+        needs="environments with the frameworks and their tests",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an entry, and after how many seconds; `log` is what pytest printed, where that is of use."""
+
+    word: str
+    seconds: float
+    counts: str = ""
+    log: str = ""
+
+    @property
+    def caught(self) -> bool:
+        return self.word == "caught"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation.small_cases", description=__doc__)
+    parser.add_argument("words", nargs="*", help="parts of the names of entries")
+    parser.add_argument("--all", action="store_true", help="go on after the first test that fails")
+    asked = parser.parse_args()
+    chosen = choose(asked.words)
+    with tempfile.TemporaryDirectory(prefix="assay-small-cases-") as name:
+        copy = copy_project(Path(name))
+        found = [report(entry, check(entry, copy, whole=asked.all)) for entry in chosen]
+    print(f"{len(found)} entries, {sum(one.caught for one in found)} caught", flush=True)
+    return int(not found or not all(one.caught for one in found))
+
+
+def choose(words: Sequence[str]) -> list[Entry]:
+    """The entries that have one of the words in their names; without words all that need nothing."""
+    if not words:
+        for entry in (one for one in ENTRIES if one.needs):
+            print(f"{'not run':9} {'':7} {entry.function}: needs {entry.needs}", flush=True)
+    return [one for one in ENTRIES if (any(word in one.function for word in words) if words else not one.needs)]
+
+
+def report(entry: Entry, outcome: Outcome) -> Outcome:
+    """Print the line of an entry, and what pytest printed where that was not expected."""
+    counts = f" ({outcome.counts})" if outcome.counts else ""
+    line = f"{outcome.word:9} {outcome.seconds:5.0f} s {entry.function}{counts}: {entry.fault.text}"
+    print(line, outcome.log, sep="\n" if outcome.log else "", flush=True)
+    return outcome
+
+
+def check(entry: Entry, copy: Path, *, whole: bool = False) -> Outcome:
+    """Run the tests of an entry without its fault, and with it. `whole`: all of them, though one fails."""
+    began = time.monotonic()
+    plain = run(entry.tests, copy)
+    if plain.returncode != _PASSED or " passed" not in plain.stdout:
+        return Outcome("BROKEN", time.monotonic() - began, "without the fault", plain.stdout[-3000:] + plain.stderr)
+    with entry.fault.applied(copy):
+        done = run(entry.tests, copy, *(["--maxfail=0"] if whole else []))
+    seconds, counts = time.monotonic() - began, _counts(done.stdout)
+    if done.returncode == _FAILED:
+        return Outcome("caught", seconds, counts)
+    log = "" if done.returncode == _PASSED else done.stdout[-3000:] + done.stderr
+    return Outcome("BROKEN" if log else "SURVIVED", seconds, counts, log)
+
+
+def run(tests: Sequence[str], copy: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """Run tests in the copy, whatever their marks, until one fails."""
+    with tempfile.TemporaryDirectory(prefix="assay-small-cases-") as folder:
+        words = ["-x", "-q", "-m", "", "-p", "no:cacheprovider", "--tb=short", f"--basetemp={folder}/base", *more]
+        command = [sys.executable, "-m", "pytest", *words, *tests]
+        environment = settings(copy, Path(folder))
+        return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+
+
+def settings(copy: Path, folder: Path) -> dict[str, str]:
+    """The environment of tests that import the copy. `folder` holds what the tests themselves install.
+
+    Those environments are usually kept in the user's cache, with links to the checkout that they were made for.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+    cache = Path(kept.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    sources = [copy / "src", *sorted(copy.glob("integrations/*/src"))]
+    own = {"PYTHONPATH": os.pathsep.join(map(str, sources)), "XDG_CACHE_HOME": str(folder / "cache")}
+    return {"UV_CACHE_DIR": str(cache / "uv"), **kept, **own}
+
+
+def copy_project(folder: Path) -> Path:
+    """A copy of the sources and tests in `folder`, with links to whatever else the checkout has."""
+    for path in ROOT.iterdir():
+        if path.name not in COPIED:
+            if path.name not in (".git", ".venv"):
+                (folder / path.name).symlink_to(path)
+        elif path.is_dir():
+            shutil.copytree(path, folder / path.name, ignore=_IGNORED, copy_function=_copy)
+        else:
+            shutil.copy2(path, folder)
+    return folder
+
+
+def _copy(source: str, target: str) -> str:
+    if os.path.getsize(source) < LARGE:
+        return shutil.copy2(source, target)
+    os.symlink(source, target)
+    return target
+
+
+def _counts(printed: str) -> str:
+    """How many tests failed and passed, as the last line of pytest says."""
+    found = re.findall(r"\d+ (?:failed|passed|skipped|errors?)", printed.rstrip().rpartition("\n")[2])
+    return ", ".join(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
