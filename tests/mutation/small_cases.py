@@ -109,12 +109,14 @@ ENTRIES = (
     ),
     Entry(
         f"{_LINEAR}prompt_is_asked_and_read_in_linear_time",
-        # a copy of the rest of the text for each mark
+        # the code of all sections is made for each of them
         Fault(
-            "src/assay/text/quotes.py",
-            "if text.startswith(mark, start, end)), None):",
-            "if text[start:end].startswith(mark)), None):",
+            "src/assay/judges/prompt_rendering.py",
+            "</data-{code}>' for section in material]",
+            "</data-{code}>' for section in material for code in [_code([one.text for one in material])]]",
         ),
+        # pysbd is given whole texts
+        Fault("src/assay/text/sentences.py", "_WINDOW = 1000\n", "_WINDOW = 1_000_000\n"),
     ),
     Entry(
         f"{_LINEAR}function_takes_linear_time",
