@@ -341,7 +341,7 @@ ENTRIES = (
     ),
     Entry(
         _LANGCHAIN,
-        # streams give their inputs at the end
+        # the inputs that streams give at their end are lost
         Fault(
             "integrations/langchain/src/assay_langchain/handler.py",
             'outputs, inputs=kwargs.get("inputs"), streamed="inputs" in kwargs)',
@@ -404,7 +404,7 @@ ENTRIES = (
     ),
     Entry(
         "tests/evaluation/sharded/test_on_ray.py::test_in_the_environment_of_ray",
-        # the columns of a Dataset
+        # a Dataset is taken for a file
         Fault(
             "integrations/ray/src/assay_ray/engine.py",
             "return DatasetRows.of(data, **how) if is_read_by_ray(data) else ShardedFiles.of(data, **how)",
@@ -414,11 +414,11 @@ ENTRIES = (
     ),
     Entry(
         "tests/frameworks/test_frameworks.py::test_assay_makes_no_difference_that_an_empty_handler_does_not_make",
-        # an error of the host is swallowed
+        # a hook that fails
         Fault(
             "integrations/llama_index/src/assay_llama_index/handler.py",
-            "            self.capture.enter(id_, bound_args.arguments, instance, parent_id, tags)\n        except",
-            "            self.capture.enter(id_, bound_args.args[0], instance, parent_id, tags)\n        except",
+            "self.capture.exit(id_, instance, result)",
+            "self.capture.exit(id_, result)",
         ),
         needs="environments with the frameworks and their tests",
     ),
