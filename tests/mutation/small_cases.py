@@ -51,7 +51,7 @@ class Fault:
         return f"{self.path}: {old} -> {new}"
 
     @contextmanager
-    def applied(self, folder: Path) -> Iterator[None]:
+    def apply(self, folder: Path) -> Iterator[None]:
         """In the block, the file below `folder` has the fault."""
         file = folder / self.path
         before = file.read_text(encoding="utf-8")
@@ -440,9 +440,9 @@ def main() -> int:
     chosen = choose(parser.parse_args().words)
     with tempfile.TemporaryDirectory(prefix="assay-small-cases-") as name:
         copy = copy_project(Path(name))
-        caught = [check(entry, copy) for entry in chosen]
-    print(f"{sum(caught)} of {len(caught)} entries are caught", flush=True)
-    return int(not caught or not all(caught))
+        outcomes = [check(entry, copy) for entry in chosen]
+    print(f"{sum(outcomes)} of {len(outcomes)} entries are caught", flush=True)
+    return int(not outcomes or not all(outcomes))
 
 
 def choose(words: Sequence[str]) -> list[Entry]:
@@ -458,16 +458,16 @@ def choose(words: Sequence[str]) -> list[Entry]:
 def check(entry: Entry, copy: Path) -> bool:
     """Run an entry, and print what became of it; whether it is caught."""
     began = time.monotonic()
-    wrong = list(gaps(entry, copy))
+    wrong = list(find_gaps(entry, copy))
     word = "SURVIVED" if wrong else "caught"
     faults = "; ".join(fault.text for fault in entry.faults)
     print(f"{word:8} {time.monotonic() - began:5.0f} s {entry.function}: {faults}", *wrong, sep="\n    ", flush=True)
     return not wrong
 
 
-def gaps(entry: Entry, copy: Path) -> Iterator[str]:
+def find_gaps(entry: Entry, copy: Path) -> Iterator[str]:
     """What keeps an entry from being caught."""
-    plain = run(entry.tests, copy, imported=not entry.needs)
+    plain = run(entry.tests, copy, imports_copy=not entry.needs)
     if plain.code != _PASSED or " passed" not in plain.printed:
         yield f"its tests do not pass without a fault (pytest ended with {plain.code}):\n{plain.printed[-3000:]}"
         return
@@ -475,8 +475,8 @@ def gaps(entry: Entry, copy: Path) -> Iterator[str]:
     for fault in entry.faults:
         # a case that has failed need not run again
         tests = [test for test in entry.tests if test not in failed] or entry.tests
-        with fault.applied(copy):
-            done = run(tests, copy, imported=not entry.needs)
+        with fault.apply(copy):
+            done = run(tests, copy, imports_copy=not entry.needs)
         failed |= done.failed
         if done.code not in (_PASSED, _FAILED):
             yield f"{fault.text}: pytest ended with {done.code}:\n{done.printed[-3000:]}"
@@ -485,28 +485,28 @@ def gaps(entry: Entry, copy: Path) -> Iterator[str]:
     yield from (f"passes with every fault: {case}" for case in entry.cases if case not in failed)
 
 
-def run(tests: Sequence[str], copy: Path, *, imported: bool) -> Run:
-    """Run tests in the copy, whatever their marks. `imported`: they import it; else what they install does."""
+def run(tests: Sequence[str], copy: Path, *, imports_copy: bool) -> Run:
+    """Run tests in the copy, whatever their marks. `imports_copy`: they import it; else what they install does."""
     with tempfile.TemporaryDirectory(prefix="assay-small-cases-") as folder:
         words = ["-q", "-m", "", "-p", "no:cacheprovider", "--tb=short", f"--basetemp={folder}/base"]
         command = [sys.executable, "-m", "pytest", *words, *tests]
-        environment = {**settings(Path(folder)), **(path_of(copy) if imported else {})}
+        environment = {**make_settings(Path(folder)), **(make_path(copy) if imports_copy else {})}
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
-    return Run(done.returncode, failures(done.stdout, tests), done.stdout + done.stderr)
+    return Run(done.returncode, read_failures(done.stdout, tests), done.stdout + done.stderr)
 
 
-def path_of(copy: Path) -> dict[str, str]:
+def make_path(copy: Path) -> dict[str, str]:
     """The setting by which Python imports the sources of the copy."""
     return {"PYTHONPATH": os.pathsep.join(map(str, [copy / "src", *sorted(copy.glob("integrations/*/src"))]))}
 
 
-def failures(printed: str, tests: Sequence[str]) -> frozenset[str]:
+def read_failures(printed: str, tests: Sequence[str]) -> frozenset[str]:
     """The tests that pytest lists as failed: `FAILED ID - MESSAGE`, where an id may have spaces too."""
     said = [line.removeprefix("FAILED ") for line in printed.splitlines() if line.startswith("FAILED ")]
     return frozenset(test for test in tests if any(line == test or line.startswith(f"{test} - ") for line in said))
 
 
-def settings(folder: Path) -> dict[str, str]:
+def make_settings(folder: Path) -> dict[str, str]:
     """The environment of a run. `folder` holds what its tests install.
 
     Such environments are usually kept in the user's cache, with links to the checkout that they were made for.

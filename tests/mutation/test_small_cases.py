@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests._support.full import REDUCED
-from tests.mutation.small_cases import ENTRIES, ROOT, Entry, Fault, choose, failures
+from tests.mutation.small_cases import ENTRIES, ROOT, Entry, Fault, choose, read_failures
 
 every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.function.rpartition("::")[2])
 
@@ -42,7 +42,7 @@ def test_the_tests_of_an_entry_are_there(entry: Entry) -> None:
 
 def test_a_fault_is_in_the_file_within_the_block_alone(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n", encoding="utf-8")
-    with Fault("a.py", "1", "2").applied(tmp_path):
+    with Fault("a.py", "1", "2").apply(tmp_path):
         assert (tmp_path / "a.py").read_text(encoding="utf-8") == "x = 2\n"
     assert (tmp_path / "a.py").read_text(encoding="utf-8") == "x = 1\n"
 
@@ -50,7 +50,7 @@ def test_a_fault_is_in_the_file_within_the_block_alone(tmp_path: Path) -> None:
 def test_failures_are_read_from_the_summary_of_pytest() -> None:
     tests = ["a.py::f[1]", "a.py::f[1 - 2]", "a.py::f[3]"]
     printed = "FAILED a.py::f[1 - 2] - assert 1 == 2\nFAILED a.py::f[3]\n"
-    assert failures(printed, tests) == {"a.py::f[1 - 2]", "a.py::f[3]"}
+    assert read_failures(printed, tests) == {"a.py::f[1 - 2]", "a.py::f[3]"}
 
 
 def test_words_choose_entries_and_without_any_none_that_needs_an_environment(
