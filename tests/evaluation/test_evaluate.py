@@ -662,7 +662,8 @@ async def test_evaluate_in_a_running_loop(judge, tmp_path):
 
 
 @pytest.mark.long
-def test_a_hundred_thousand_rows_in_flat_memory(tmp_path):
+@pytest.mark.parametrize("number", [20_000, 100_000])
+def test_many_rows_in_flat_memory(tmp_path, number):
     import psutil
 
     process, sizes = psutil.Process(), []
@@ -670,10 +671,10 @@ def test_a_hundred_thousand_rows_in_flat_memory(tmp_path):
     def watch(scored: Any) -> None:
         sizes.append(process.memory_info().rss if len(sizes) % 5000 == 0 else 0)
 
-    rows = ({"question": "q?", "contexts": ["Rome.", "Oslo."], "answer": f"Row {n}."} for n in range(100_000))
+    rows = ({"question": "q?", "contexts": ["Rome.", "Oslo."], "answer": f"Row {n}."} for n in range(number))
     judge = ScriptedJudge(usefulness=lambda question, passage: passage == "Rome.")
     result = evaluate(rows, "context_utilization", judge, store=tmp_path, on_score=watch)
-    assert result.rows == len(sizes) == 100_000
+    assert result.rows == len(sizes) == number
     assert result.metrics["context_utilization"].mean == 1.0
     measured = [size for size in sizes if size]
     # the memo holds its 4,096 judgements after the first 5,000 rows; nothing else may grow

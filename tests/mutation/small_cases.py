@@ -383,14 +383,13 @@ ENTRIES = (
         others=[f"{_LLAMA_INDEX_SPANS}[Agents-two_tool_calls]"],
     ),
     Entry(
-        "tests/evaluation/test_evaluate.py::test_a_hundred_thousand_rows_in_flat_memory",
-        # all lines are read at once
+        "tests/evaluation/test_evaluate.py::test_many_rows_in_flat_memory",
+        # every row stays in memory
         Fault(
-            "src/assay/data/files.py",
-            "for number, row in rows_of_lines(lines_of(file)):",
-            "for number, row in list(rows_of_lines(lines_of(file))):",
+            "src/assay/evaluation/run.py",
+            "        self.result.add(scored)\n",
+            '        self.result.add(scored)\n        globals().setdefault("ROWS", []).append(scored)\n',
         ),
-        others=("tests/data/test_streams.py::test_memory_does_not_grow_with_the_number_of_rows[jsonl]",),
     ),
     Entry(
         "tests/_util/test_install_hints.py::test_what_the_error_says_brings_the_judge_in_a_clone",
