@@ -91,7 +91,8 @@ def sample_from_row(
             named = f" (id {identity!r})" if identity is not None else ""
             as_field = "" if column == field else f" (the {field})"
             kind = TooLargeError if isinstance(error, TooLargeError) else InputError
-            raise kind(f"row {number}{named}: column {column!r}{as_field}: {error}") from None
+            message = str(error).replace("=COLUMN.", f"={column}.")
+            raise kind(f"row {number}{named}: column {column!r}{as_field}: {message}") from None
 
     def read_passages(field: str) -> tuple[Context, ...] | None:
         if field not in several:
