@@ -137,6 +137,7 @@ def test_metadata_as_contexts_is_refused_with_the_path(tmp_path: Path) -> None:
     [(_, found)] = open_data(write(tmp_path / "r.csv", row), column_map={"contexts": "metadata"})
     assert isinstance(found, RowError)
     assert "a list under 'contexts'; if these are the passages, name the list" in found.message
+    assert found.message.endswith("--map contexts=metadata.contexts")
 
 
 keys = st.text("ab.", min_size=1, max_size=3)

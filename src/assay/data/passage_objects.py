@@ -86,9 +86,8 @@ def passage_path(item: Mapping[str, Any]) -> tuple[str, ...]:
             f"expected a passage, found an object with a list under {lists[0]!r}; if these are the passages, name the "
             f"list, for example --map contexts=COLUMN.{lists[0]}"
         )
-    found = list(_texts(item, ()))
-    # an address that stands under an unknown name is one word
-    found = [path for path in found if _has_words(_at(item, path))] or found
+    # an address or a label that stands under an unknown name is one word
+    found = [path for path in _texts(item, ()) if path[-1] in TEXT_KEYS or _has_words(_at(item, path))]
     own = [path for path in found if not path[1:]]
     chosen = own or [path for path in found if path[0] not in ("metadata", "meta")] or found
     if len(chosen) == 1:
@@ -126,11 +125,11 @@ def _holds_texts(value: object) -> bool:
 
 def _is_about(name: str) -> bool:
     words = [word.lower() for word in _WORDS.findall(name)]
-    return not words or words[-1] in _ABOUT or (words[0] in _ABOUT and len(words) == 1)
+    return words[-1] in _ABOUT if words else name.isascii()
 
 
 def _has_words(text: Any) -> bool:
-    return len(str(text).split(None, 2)) > 1
+    return len(str(text).split(None, 2)) > 1 or not str(text).isascii()  # some scripts put no blanks between words
 
 
 def _at(item: Any, path: tuple[str, ...]) -> Any:

@@ -91,7 +91,8 @@ def sample_from_row(
             named = f" (id {identity!r})" if identity is not None else ""
             as_field = "" if column == field else f" (the {field})"
             kind = TooLargeError if isinstance(error, TooLargeError) else InputError
-            raise kind(f"row {number}{named}: column {column!r}{as_field}: {error}") from None
+            message = str(error).replace("=COLUMN.", f"={column}.")
+            raise kind(f"row {number}{named}: column {column!r}{as_field}: {message}") from None
 
     def read_passages(field: str) -> tuple[Context, ...] | None:
         if field not in several:
@@ -335,7 +336,8 @@ def passages(value: object) -> tuple[Context, ...] | None:
             may also hold a list, as JSON or as Python prints it.
 
     Returns:
-        The contexts, in order. An empty list gives (). None for a text of white space only.
+        The contexts, in order. An empty list gives (). None for a text of white space only, and for a list in which
+        each item is missing.
 
     Raises:
         InputError: A value is not a passage, or the text is a printed NumPy array. The message names the position.
@@ -355,6 +357,8 @@ def passages(value: object) -> tuple[Context, ...] | None:
     if len(items) == 1 and isinstance(items[0], (list, tuple)) and not is_scored(items[0]):
         items = list(items[0])  # Chroma's answer to one query
     check_size(item if isinstance(item, str) else "" for item in items)
+    if items and all(is_missing("contexts", item) for item in items):
+        return None  # [None] does not say that nothing was retrieved
     made = []
     for position, item in enumerate(items, 1):
         if is_missing_passage(item):

@@ -88,9 +88,8 @@ EMPTY: dict[str, Any] = {"an empty dict": {}}
 BLANK = {"empty": "", "blank": " "}
 TEXTS = {"a text": PASSAGE, "a text of its own class": Text(PASSAGE)}
 
+MISSING_CONTEXTS = {"a list of nan": [float("nan")], "a list of None": [None]}
 NO_CONTEXTS = {
-    "a list of nan": [float("nan")],
-    "a list of None": [None],
     "a dict": {},
     "an object": object(),
     "a list of an exception": [ValueError("timeout")],
@@ -106,7 +105,7 @@ NO_CONTEXTS = {
 def _expected(field: str) -> dict[str, tuple[Any, Outcome]]:
     """Name of a value -> the value in place of this field, and the outcome of a metric that needs the field."""
     if field == "contexts":
-        table = [(MISSING | BLANK, "missing_input"), (NO_CONTEXTS, "bad_row")]
+        table = [(MISSING | BLANK | MISSING_CONTEXTS, "missing_input"), (NO_CONTEXTS, "bad_row")]
         scored = {"a text": PASSAGE, "texts": [PASSAGE], "an array": np.array([PASSAGE], dtype=object)}
     else:
         # as in `assay.evaluate`: an empty answer states nothing, an empty reference is not there
@@ -268,8 +267,7 @@ def test_an_empty_row_of_a_data_frame_has_no_score(way: str) -> None:
         empty["contexts"] = []
     metrics = ["langchain:exact_match"] if way == "LangChain load_evaluator" else list(NEEDS)
     for metric in metrics:
-        listed = "contexts" in NEEDS[metric] and bool(empty["contexts"])  # a list of nan is no missing list
-        assert WAYS[way](metric, empty) == (None, "bad_row" if listed else "missing_input")
+        assert WAYS[way](metric, empty) == (None, "missing_input")
 
 
 @pytest.mark.parametrize(
@@ -352,7 +350,7 @@ def test_a_batch_keeps_its_other_rows() -> None:
     )
     assert [_llama_outcome(one) for one in results["faithfulness"]] == [
         (1.0, None),
-        (None, "bad_row"),
+        (None, "missing_input"),
         (None, "bad_row"),
     ]
     assert [one.score for one in results["context_recall"]] == [1.0, None, 1.0]  # it needs no answer

@@ -126,7 +126,7 @@ def test_two_columns_for_one_field_are_an_error() -> None:
         sample_of_columns({"response": "a", "output": "b"})
 
 
-@pytest.mark.parametrize("contexts", [7, [7], [None], {"no": "text"}])
+@pytest.mark.parametrize("contexts", [7, [7], {"no": "text"}])
 def test_what_is_no_passage_is_an_error_that_names_the_contexts(contexts: Any) -> None:
     row = row_of_columns({"docs": contexts, "answer": "Cats purr."})
     assert (row.sample.contexts, row.sample.answer) == (None, "Cats purr.")
