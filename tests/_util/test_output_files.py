@@ -203,7 +203,7 @@ def test_a_spreadsheet_runs_no_text_and_our_reader_sees_it_as_it_was(tmp_path: P
     path = tmp_path / "x.csv"
     with output_file(path, newline="") as out:
         write_table(out, [{"question": text, "score": -0.5}], ["question", "score"])
-    ((cell, number),) = list(csv.reader(io.StringIO(path.read_text(), newline="")))[1:]
+    ((cell, number),) = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline="")))[1:]
     assert cell == (f"'{text}" if text in FORMULAS else text)
     assert number == "-0.5"
     assert list(from_path(path).open()) == [{"question": text or None, "score": "-0.5"}]

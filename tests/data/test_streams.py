@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.data import RowError, open_data
+from assay.data.missing_words import is_missing
 from assay.records import Context, Sample, Turn
 
 
@@ -140,7 +141,8 @@ def test_parquet_is_read_page_by_page(tmp_path: Path) -> None:
     assert most < 0.25 * path.stat().st_size
 
 
-TEXT = st.text(st.characters(codec="utf-8"))
+#: Any text but one that stands for a missing value ("N/A").
+TEXT = st.text(st.characters(codec="utf-8")).filter(lambda text: not is_missing("contexts", text))
 METADATA = st.dictionaries(TEXT, st.integers() | TEXT | st.booleans() | st.lists(TEXT), max_size=2)
 CONTEXTS = st.lists(
     st.builds(Context, text=TEXT, id=st.none() | TEXT.filter(bool), score=st.none() | st.floats(0, 1),

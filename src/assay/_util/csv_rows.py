@@ -10,7 +10,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TextIO
+from typing import IO, Any
 
 #: What spreadsheets take for the beginning of a formula, and texts that look as if they had been guarded already.
 _RUN = re.compile(r"'*[=+\-@\t\r]")
@@ -18,7 +18,7 @@ _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def write_table(
-    out: TextIO, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], clean: Callable[[str], str] = str
+    out: IO[str], rows: Iterable[Mapping[str, Any]], columns: Sequence[str], clean: Callable[[str], str] = str
 ) -> None:
     """Write rows as CSV with a header. Lists and dicts in cells are JSON; None is an empty cell; `clean` every text.
 
@@ -40,7 +40,7 @@ def plain_text(cell: str) -> str:
 class _UnixLines:
     """Ends lines with "\\n". A `csv.writer` that was told so would not quote a cell with a bare "\\r" in it."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: IO[str]) -> None:
         self._out = out
 
     def write(self, line: str) -> int:

@@ -1,7 +1,8 @@
 """Rows from Parquet files, one row group after the other, in memory that the limits of bytes bound.
 
-A column that is written with a dictionary is read as one, so that a text which many rows share is in memory once, and
-the size of each row is known before Python texts are made of it.
+A column that is mostly a dictionary is read as one, so that a text which many rows share is in memory once, and the
+size of each row is known before Python texts are made of it. Writers end a dictionary that grows, and what follows is
+plain: read as a dictionary such a column would be in memory as a whole, so it is read as texts, a few rows at a time.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def from_parquet(path: Path) -> Source:
             known = opened.metadata
             groups = [known.row_group(number) for number in range(known.num_row_groups)]
             lengths = [group.num_rows for group in groups]
-            dictionaries = sorted({name for group in groups for name in _dictionary_columns(group)})
+            dictionaries = _dictionary_columns(groups)
             # pandas stores an index without a name under this prefix; it only counts the rows
             names = [name for name in opened.schema_arrow.names if not name.startswith("__index_level_")]
     except Exception as error:  # damaged bytes make pyarrow raise errors of many types
@@ -67,7 +68,7 @@ def from_parquet(path: Path) -> Source:
                 read_dictionary=dictionaries,
             ) as opened:
                 for number in range(bisect_left(starts, start), len(groups)):
-                    yield from _rows_of_group(opened, number, groups[number], names)
+                    yield from _rows_of_group(opened, number, groups[number], names, dictionaries)
         except Exception as error:
             yield UnreadableRow(f"the Parquet file is damaged, and what follows is lost: {error}")
 
@@ -76,7 +77,7 @@ def from_parquet(path: Path) -> Source:
     )
 
 
-def _rows_of_group(opened: Any, number: int, group: Any, names: list[str]) -> Iterator[object]:
+def _rows_of_group(opened: Any, number: int, group: Any, names: list[str], dictionaries: list[str]) -> Iterator[object]:
     columns = [group.column(place) for place in range(group.num_columns)]
     packed = sum(column.total_compressed_size for column in columns)
     large, unpacked = LargeRows(packed), sum(column.total_uncompressed_size for column in columns)
@@ -87,23 +88,37 @@ def _rows_of_group(opened: Any, number: int, group: Any, names: list[str]) -> It
         )
         yield from repeat(UnreadableRow(message, Cause.TOO_LARGE), group.num_rows)
         return
-    at_once = _rows_at_once(columns, unpacked)
+    at_once = _rows_at_once(columns, unpacked, dictionaries)
     for batch in opened.iter_batches(batch_size=at_once, row_groups=[number], columns=names):
         yield from rows_of_batch(batch, large)
 
 
-def _rows_at_once(columns: list[Any], unpacked: int) -> int:
-    repeating: list[int] = [column.total_uncompressed_size for column in columns if _DELTA in column.encodings]
-    if repeating:  # each of its texts may be as long as all of them
-        return max(1, min(BATCH, byte_limits.ROW // max(1, *repeating)))
-    return BATCH if unpacked <= byte_limits.ROW else FEW
-
-
-def _dictionary_columns(group: Any) -> list[str]:
-    """The paths of the columns of texts that are written with a dictionary."""
-    columns = (group.column(place) for place in range(group.num_columns))
-    return [
-        column.path_in_schema
-        for column in columns
-        if column.physical_type == "BYTE_ARRAY" and _DICTIONARY.intersection(column.encodings)
+def _rows_at_once(columns: list[Any], unpacked: int, dictionaries: list[str]) -> int:
+    """How many rows may be in memory, if each of them holds the longest text that its column can have."""
+    texts = [column for column in columns if column.physical_type == "BYTE_ARRAY"]
+    repeating = [column.total_uncompressed_size for column in texts if _DELTA in column.encodings]
+    mixed = [
+        column.total_uncompressed_size
+        for column in texts
+        if _DICTIONARY.intersection(column.encodings) and column.path_in_schema not in dictionaries
     ]
+    most = BATCH if unpacked <= byte_limits.ROW else FEW
+    for sizes, limit in ((repeating, byte_limits.ROW), (mixed, byte_limits.FILE // 2)):
+        most = max(1, min([most, *(limit // max(1, size) for size in sizes)]))
+    return most
+
+
+def _dictionary_columns(groups: list[Any]) -> list[str]:
+    """The paths of the columns of texts that are mostly a dictionary in each row group that has one."""
+    mostly: dict[str, bool] = {}
+    for group in groups:
+        for column in (group.column(place) for place in range(group.num_columns)):
+            if column.physical_type == "BYTE_ARRAY" and _DICTIONARY.intersection(column.encodings):
+                path = column.path_in_schema
+                mostly[path] = mostly.get(path, True) and _is_mostly_a_dictionary(column)
+    return sorted(path for path, yes in mostly.items() if yes)
+
+
+def _is_mostly_a_dictionary(column: Any) -> bool:
+    start = column.dictionary_page_offset
+    return bool(start) and 2 * (column.data_page_offset - start) >= column.total_compressed_size
