@@ -82,3 +82,85 @@ WORLDS = [
     World("similarity 0.8", similar(0.8, 0.05), 0.8),
     World("similarity 0.9", similar(0.9, 0.02), 0.9),
 ]
+
+
+PairedDraw = Callable[[np.random.Generator, int], tuple[Floats, Floats]]
+
+
+@dataclass(frozen=True)
+class TwoRuns:
+    """Scores of two runs on the same rows, whose true mean difference is known."""
+
+    name: str
+    draw: PairedDraw
+    truth: float
+
+
+def of_one_size(fall: float, rise: float, size: float) -> TwoRuns:
+    """Shares of rows that fall and rise by one size, from a score in the middle."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        which, first = rng.random(n), np.full(n, 0.5)
+        return first, first + np.where(which < fall, -size, np.where(which < fall + rise, size, 0.0))
+
+    return TwoRuns(f"{fall} fall and {rise} rise by {size}", draw, (rise - fall) * size)
+
+
+def flipped(rise: float, fall: float) -> TwoRuns:
+    """Yes-or-no answers of which these shares are others in the second run."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        which = rng.random(n)
+        second = np.where(which < rise, 1.0, np.where(which < rise + fall, 0.0, 1.0))
+        return np.where(which < rise, 0.0, 1.0), second
+
+    return TwoRuns(f"flips +{rise} -{fall}", draw, rise - fall)
+
+
+def both_certain(first: float, second: float) -> TwoRuns:
+    """Near-certain scores, with these shares of bad rows."""
+    return TwoRuns(
+        f"certain, {first} and {second} bad",
+        lambda rng, n: (certain(first)(rng, (n,)), certain(second)(rng, (n,))),
+        of_certain(second) - of_certain(first),
+    )
+
+
+def rarely_far(little: float, far: float) -> TwoRuns:
+    """From 1 a share falls to 0.9, and a few fall to 0."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        which = rng.random(n)
+        return np.ones(n), np.where(which < little, 0.9, np.where(which < little + far, 0.0, 1.0))
+
+    return TwoRuns(f"{little} fall to 0.9, {far} to 0", draw, -0.1 * little - far)
+
+
+def skewed(often: float) -> TwoRuns:
+    """Most scores are 1; a share of rows loses a part of its score, 0.05 to 0.7 of it."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        first = np.where(rng.random(n) < 0.95, 1.0, 1.0 - rng.random(n))  # mean 0.975
+        return first, np.where(rng.random(n) < often, first * rng.uniform(0.3, 0.95, n), first)
+
+    return TwoRuns(f"{often} lose a part", draw, -0.975 * often * 0.375)
+
+
+def graded(drop: float) -> TwoRuns:
+    """Scores that differ by row and by run, and a drop of all."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        rows = 0.3 + 0.4 * rng.random(n)
+        return rows + 0.2 * rng.random(n), rows + 0.2 * rng.random(n) - drop
+
+    return TwoRuns(f"graded, {drop} lower", draw, -drop)
+
+
+TWO_RUNS = [
+    *(of_one_size(*one) for one in ((0.3, 0.0, 0.25), (0.1, 0.0, 0.25), (0.3, 0.1, 0.1), (0.9, 0.0, 0.02))),
+    *(flipped(*one) for one in ((0.05, 0.05), (0.01, 0.01), (0.0, 0.1), (0.1, 0.3))),
+    *(both_certain(*one) for one in ((0.05, 0.05), (0.02, 0.1), (0.0, 0.05))),
+    *(rarely_far(*one) for one in ((0.1, 0.02), (0.2, 0.0))),
+    *(skewed(often) for often in (0.25, 0.12)),
+    *(graded(drop) for drop in (0.0, 0.05)),
+]

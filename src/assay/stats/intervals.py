@@ -151,8 +151,8 @@ def _unseen(found: Moments, share: float, n: float, low: float, width: float, co
     missed = squared / (n + squared)
     least, most = (found.least - low) / width, (found.most - low) / width
     return (
-        share * (1.0 - missed * _piled(1.0 - most, 1.0 - least)),
-        1.0 - (1.0 - share) * (1.0 - missed * _piled(least, most)),
+        share * (1.0 - missed * piled(1.0 - most, 1.0 - least)),
+        1.0 - (1.0 - share) * (1.0 - missed * piled(least, most)),
     )
 
 
@@ -176,7 +176,7 @@ def _exact(k: int, n: int, confidence: float) -> float:
     return low
 
 
-def _piled(nearest: float, farthest: float) -> float:
+def piled(nearest: float, farthest: float) -> float:
     """From 0 to 1 how much scores are piled up at an end, by how far they are from it, in shares of the range.
 
     That is, all are near it, and the nearest much nearer than the farthest (or all so near that this tells nothing).
