@@ -141,7 +141,7 @@ def _estimate(
     if found.graded:
         least, most = _unseen(found, share, n / size, low, width, confidence)
     else:
-        least, most = _beside_few(share, n, confidence) if count == n else (share, share)
+        least, most = beside_few(share, n, confidence) if count == n else (share, share)
     return Estimate(mean, low + width * min(bottom, least), low + width * max(top, most), n, count, error, confidence)
 
 
@@ -156,22 +156,22 @@ def _unseen(found: Moments, share: float, n: float, low: float, width: float, co
     )
 
 
-def _beside_few(share: float, n: int, confidence: float) -> tuple[float, float]:
-    """The exact end beside a few answers of one kind; the share itself where there are none, or more."""
-    few = round(n * min(share, 1.0 - share))
-    if not few or few > EXACT or 10 * few > n:
+def beside_few(share: float, n: float, confidence: float) -> tuple[float, float]:
+    """The exact end beside a few of n answers, of one kind; the share itself where there are none, or more."""
+    few = n * min(share, 1.0 - share)
+    if few < 1e-9 or few > EXACT + 0.5 or 10.0 * few > n * (1.0 + 1e-9):
         return share, share
-    end = _exact(few, n, confidence)
+    end = _exact(round(few, 9), round(n, 9), confidence)
     return (end, share) if share < 0.5 else (share, 1.0 - end)
 
 
 @lru_cache(maxsize=1024)
-def _exact(k: int, n: int, confidence: float) -> float:
+def _exact(k: float, n: float, confidence: float) -> float:
     """The lower end of the exact interval of a share, k of n (Clopper and Pearson, Biometrika 26, 1934)."""
     low, high = 0.0, k / n
     for _ in range(50):
         middle = (low + high) / 2.0
-        above = beta_cdf(middle, float(k), n - k + 1.0) > (1.0 - confidence) / 2.0
+        above = beta_cdf(middle, k, n - k + 1.0) > (1.0 - confidence) / 2.0
         low, high = (low, middle) if above else (middle, high)
     return low
 
