@@ -6,8 +6,11 @@ both (Zou and Donner, Stat. Med. 27, 2008):
 
     low   d - o - sqrt((d - its low)² + (o's high - o)²),   high likewise
 
-p is that of d - o over its standard error, in Student's t (degrees of freedom by Welch, Biometrika 34, 1947). Where
-anchors are among the rows compared, the interval is too wide rather than too narrow.
+p is that of d - o over its standard error, in Student's t (degrees of freedom by Welch, Biometrika 34, 1947). The error
+of each is the distance from its mean to the end of its interval on the side of 0, over Student's quantile: anchors of
+which none differs have a standard error of 0, but an interval that says how many there are. So p is below the level
+exactly where the interval does not hold 0. Where anchors are among the rows compared, the interval is too wide rather
+than too narrow.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from assay.stats.distributions import t_tail
+from assay.stats.distributions import t_quantile, t_tail
 from assay.stats.intervals import Estimate
 from assay.stats.paired import Difference, detectable
 
@@ -35,9 +38,15 @@ def without_offset(found: Difference, offset: Estimate, width: float) -> Differe
 
 
 def _p(mean: float, by: Estimate, offset: Estimate) -> float:
-    parts = [(one.error or 0.0, one.clusters) for one in (by, offset)]
-    variance = sum(error**2 for error, _ in parts)
+    if abs(mean) < 1e-12:
+        return 1.0
+    down, up = (by.mean - by.low, offset.high - offset.mean), (by.high - by.mean, offset.mean - offset.low)
+    degrees = by.clusters - 1.0, offset.clusters - 1.0
+    tail = 0.5 + by.confidence / 2.0
+    reaches = down if mean > 0.0 else up
+    errors = [reach / t_quantile(tail, df) for reach, df in zip(reaches, degrees, strict=True)]
+    variance = sum(error**2 for error in errors)
     if not variance:
-        return 1.0 if abs(mean) < 1e-12 else 0.0
-    freedom = variance**2 / sum(error**4 / (clusters - 1) for error, clusters in parts)
-    return t_tail(mean / math.sqrt(variance), freedom)
+        return 0.0
+    freedom = variance**2 / sum(error**4 / df for error, df in zip(errors, degrees, strict=True))
+    return t_tail(mean * t_quantile(tail, freedom) / math.hypot(*reaches), freedom)

@@ -10,7 +10,12 @@ The tolerance of a gate is what two runs that are alike differ by, at most, in 9
     t · sqrt(2 v / n),   v the variance of a score when it is read (or answered, and read) anew, n the rows
 
 with t Student's quantile for as many degrees of freedom as v was found with. Of readings these follow from how much the
-variances of single rows vary (Satterthwaite 1946): where a few rows of many waver, they are few.
+variances of single rows vary (Satterthwaite, Biom. Bull. 2, 1946): where a few rows of many waver, they are few.
+
+Rows that waver may be so rare that no reading showed one, or not the farthest. So v counts one row besides, `unseen`:
+one that wavers as much as any that was seen, and where none was, or all scores are nearly at the ends of the range (see
+`assay.stats.intervals`), one of which half of the readings are at the other end. It is the rule of one more success for
+shares (Laplace's) in terms of variances, and its weight is held by simulation: tests/stats/test_noise.py.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from assay.errors import InputError
 from assay.records import Direction
 from assay.stats.components import components
 from assay.stats.distributions import t_quantile
-from assay.stats.intervals import estimate
+from assay.stats.intervals import estimate, piled
 
 Anew = Literal["readings", "answers"]
 
@@ -44,7 +49,8 @@ class Noise:
         differ: Rows whose readings are not all equal.
         binary: Whether all scores lie at the ends of the range.
         direction: Of the metric.
-        freedom: Degrees of freedom of `judge`; None: as many as of scores that waver alike on every row.
+        freedom: Degrees of freedom of `judge` and `unseen`; None: as many as of scores that waver alike on every row.
+        unseen: Variance of the readings of one row more, which tolerances count; 0 where it was not measured.
     """
 
     metric: str
@@ -63,6 +69,7 @@ class Noise:
     binary: bool
     direction: Direction = "higher"
     freedom: float | None = None
+    unseen: float = 0.0
 
     @property
     def wrong(self) -> float | None:
@@ -72,6 +79,10 @@ class Noise:
         if not self.binary:
             return None
         return (1.0 - math.sqrt(max(0.0, 1.0 - 4.0 * self.judge / (self.high - self.low) ** 2))) / 2.0
+
+    @property
+    def _variance_of_readings(self) -> float:
+        return self.judge + self.unseen / self.rows
 
     @property
     def spread(self) -> float:
@@ -89,6 +100,8 @@ class Noise:
     def tolerance(self, rows: int | None = None, anew: Anew = "readings", confidence: float = 0.95) -> float | None:
         """What the means of two runs alike differ by at most, on so many rows (those of this measurement).
 
+        It is above 0 for readings, also where those of this measurement were equal.
+
         `anew`: what is done again, the readings of the same answers, or the answers too. None where it cannot be told.
         Raises InputError for fewer rows than 1 and a confidence outside of (0, 1).
         """
@@ -98,7 +111,7 @@ class Noise:
         if not 0.0 < confidence < 1.0:
             raise InputError(f"confidence: expected a number between 0 and 1, got {confidence}")
         if anew == "readings":
-            variance = self.judge
+            variance = self._variance_of_readings
             freedom = self.rows * (self.readings - 1.0) if self.freedom is None else self.freedom
         elif self.generation is None:
             return None
@@ -106,7 +119,7 @@ class Noise:
             variance, freedom = self.generation + self.judge, self.rows - self.items
         if freedom < 1:
             return None
-        return t_quantile(0.5 + confidence / 2.0, freedom) * math.sqrt(2.0 * variance / n)
+        return min(self.high - self.low, t_quantile(0.5 + confidence / 2.0, freedom) * math.sqrt(2.0 * variance / n))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values, with the tolerances on as many rows."""
@@ -117,7 +130,20 @@ class Noise:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """What `to_dict` wrote. Raises InputError where something is missing, or is no number."""
         known: dict[str, Any] = {name: data.get(name) for name in cls.__slots__}
-        numbers = ["low", "high", "rows", "left_out", "readings", "items", "judge", "judge_high", "item", "differ"]
+        known["unseen"] = data.get("unseen", 0.0)  # files of an earlier assay have none
+        numbers = [
+            "low",
+            "high",
+            "rows",
+            "left_out",
+            "readings",
+            "items",
+            "judge",
+            "judge_high",
+            "item",
+            "differ",
+            "unseen",
+        ]
         numbers += [name for name in ("generation", "freedom") if known[name] is not None]
         for name in numbers:
             value = known[name]
@@ -144,7 +170,7 @@ class Noise:
         ]
         same, new = self.tolerance(), self.tolerance(anew="answers")
         if same is not None:
-            high = same if not self.judge else same * math.sqrt(self.judge_high / self.judge)
+            high = same if not self.judge else same * math.sqrt(max(1.0, self.judge_high / self._variance_of_readings))
             known = f" ({high:.3f} at most)" if self.judge else ""
             lines.append(f"  tolerance of a gate, the same answers read anew: {same:.3f}{known}")
         if new is not None:
@@ -194,6 +220,7 @@ class Readings:
         (readings,) = counts
         variances = [_variance(values) for _, values in self.rows]
         judge = math.fsum(variances) / len(variances)
+        unseen = self._unseen(variances, readings)
         groups: dict[Hashable, list[float]] = {}
         for item, values in self.rows:
             groups.setdefault(item, []).append(math.fsum(values) / readings)
@@ -221,22 +248,40 @@ class Readings:
             differ=sum(len(set(values)) > 1 for _, values in self.rows),
             binary=all(value in (self.low, self.high) for _, values in self.rows for value in values),
             direction=self.direction,
-            freedom=_freedom(variances, readings),
+            freedom=_freedom([*variances, unseen], readings),
+            unseen=unseen,
         )
+
+    def _unseen(self, variances: Sequence[float], readings: int) -> float:
+        """The variance of a row that wavers as much as one may of which no reading was seen; see the module."""
+        width = self.high - self.low
+        if not math.isfinite(width):
+            return max(variances)
+        scores = [value for _, values in self.rows for value in values]
+        off = [max(0.0, min(value - self.low, self.high - value)) / width for value in scores]
+        flipped = self._most(readings)
+        return max(max(variances) or flipped, piled(min(off), max(off)) * flipped)
+
+    def _most(self, readings: int) -> float:
+        """The largest variance that so many readings of a row can have."""
+        half = readings // 2
+        return (self.high - self.low) ** 2 * half * (readings - half) / (readings * (readings - 1))
 
     def _high(self, variances: Sequence[float], readings: int) -> float:
         """The upper end of the interval of the mean of the rows' variances, none of which is above `most`."""
-        half = readings // 2
-        most = (self.high - self.low) ** 2 * half * (readings - half) / (readings * (readings - 1))
+        most = self._most(readings)
         found = estimate([min(variance, most) for variance in variances], 0.0, most)
         assert found is not None
         return found.high
 
 
 def _freedom(variances: Sequence[float], readings: int) -> float:
-    """The degrees of freedom of the mean of the rows' variances, from 1 to those of scores that all waver alike."""
-    most = len(variances) * (readings - 1.0)
-    if len(variances) < 2 or not (spread := _variance(variances)):
+    """The degrees of freedom of the mean of these variances, from 1 to those of scores that all waver alike.
+
+    The last is that of the row besides, which adds to what is known of the others and is none of their degrees.
+    """
+    most = (len(variances) - 1) * (readings - 1.0)
+    if not (spread := _variance(variances)):
         return most
     mean = math.fsum(variances) / len(variances)
     return min(most, max(1.0, 2.0 * mean**2 * len(variances) / spread))

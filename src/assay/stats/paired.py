@@ -6,14 +6,23 @@ The interval is put together from those of what rose and of what fell, each a me
     low   d - sqrt((up - its low)² + (its high - down)² - 2r (up - its low)(its high - down)),  d = up - down
     high  likewise with the other ends; r is the correlation of the two means
 
-so that runs of which few rows differ, or none, get an interval that says how many rows were looked at. Where `GRADED`
-rows or more differ, and by more than one size, the interval of their mean is taken as it is (`assay.stats.intervals`):
+so that runs of which few rows differ, or none, get an interval that says how many rows were looked at. Differences of
+one size are answers to a yes-or-no question, so a mean of theirs goes from 0 to that size; where fewer than `GRADED`
+rows differ they may not have shown how large differences can be, and the scale is nearer to the whole range. Where
+`GRADED` rows or more differ, by several sizes, the interval of their mean is taken as it is (`assay.stats.intervals`):
 put together from two skewed parts it was up to twice as wide, and held the truth less often (tests/stats/widths.py).
+
+Of scores that are all nearly at the ends of the range (see `assay.stats.intervals`) the interval reaches at least as
+far as that of the same rows rounded to the ends.
 
 p is that of a sign-flip test: were both runs alike, the difference of each row (of each cluster together) could as well
 have the other sign. All flips are counted where they are few, or where all differences are of one size (then it is
 McNemar's exact test); else it is `FLIPS` of them drawn with a fixed seed, p = (1 + at least as far) / (1 + FLIPS)
 (Phipson and Smyth, Stat. Appl. Genet. Mol. Biol. 9, 2010).
+
+The interval holds 0 exactly where the test does not reject it: it is cut, or extended, at 0. So both are one confidence
+set, of the values that are not rejected, 0 by the test and others by the interval (the construction of Hsu and Berger,
+J. Am. Stat. Assoc. 94, 1999). It holds a difference of 0 as often as the test, and others as often as the interval.
 """
 
 from __future__ import annotations
@@ -29,14 +38,18 @@ from assay.errors import InputError
 from assay.stats.arrays import Floats, grouped
 from assay.stats.classic import Method, classic
 from assay.stats.distributions import binomial_two_sided, normal_quantile, t_quantile
-from assay.stats.intervals import Estimate, estimate
+from assay.stats.intervals import Estimate, estimate, piled
+from assay.stats.moments import ROUNDING
 
 FLIPS = 9_999
 #: Rows (or clusters) with differences of several sizes, from which on these say enough of how much rows differ.
 GRADED = 5
+#: By what share of the largest difference others may fall short of it and still are of one size.
+ONE_SIZE = 0.01
 #: Rows (or clusters) with a difference, up to which all flips are counted.
 COUNTED = 14
 _SEED = 20_261_123
+_BESIDE = 1e-12  # the end of an interval that does not hold 0
 _BLOCK = 2_000_000  # signs drawn at once
 POWER = 0.9
 
@@ -57,6 +70,23 @@ class Difference:
     p: float
     detectable: float | None
 
+    def agreeing(self, p: float) -> Difference:
+        """Return it with an interval that agrees with a p-value, which may be corrected for other tests.
+
+        Args:
+            p: The p-value.
+
+        Returns:
+            The difference. Its interval holds 0 if and only if `p` is 1 - confidence or more.
+        """
+        by = self.estimate
+        if p >= 1.0 - by.confidence:
+            return replace(self, estimate=replace(by, low=min(by.low, 0.0), high=max(by.high, 0.0)))
+        side = math.copysign(_BESIDE, by.mean)
+        if by.mean > 0.0:
+            return replace(self, estimate=replace(by, low=max(by.low, min(side, by.mean))))
+        return replace(self, estimate=replace(by, high=min(by.high, max(side, by.mean))))
+
 
 def difference(
     first: Sequence[float],
@@ -72,8 +102,23 @@ def difference(
 
     `method` is the test that p is of; others than the default, and what they raise, stand in `assay.stats.classic`.
     """
+    found = difference_alone(first, second, low, high, clusters=clusters, confidence=confidence, method=method)
+    return found if found is None or method != "sign-flip" else found.agreeing(found.p)
+
+
+def difference_alone(
+    first: Sequence[float],
+    second: Sequence[float],
+    low: float = 0.0,
+    high: float = 1.0,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+    method: Method = "sign-flip",
+) -> Difference | None:
+    """As `difference`, with the interval by itself: for who corrects p first, and lets them agree then."""
     a, b = checked_pairs(first, second, low, high, clusters)
-    found = _interval(b - a, high - low, clusters, confidence)
+    found = _interval(a, b, low, high, clusters, confidence)
     if found is None:
         return None
     p = sign_flip(grouped(b - a, clusters)[1]) if method == "sign-flip" else classic(a, b, low, high, method, clusters)
@@ -117,11 +162,11 @@ def non_inferior(
         raise InputError(f"margin: expected a number above 0, got {margin}")
     if not 0.0 < alpha < 0.5:
         raise InputError(f"alpha: expected a number between 0 and 0.5, got {alpha}")
-    a, b = checked_pairs(first, second, low, high, clusters)
-    better = b - a if direction == "higher" else a - b
-    found = _interval(better, high - low, clusters, 1.0 - 2.0 * alpha)
-    if found is None:
+    worse, better = (first, second) if direction == "higher" else (second, first)
+    compared = difference(worse, better, low, high, clusters=clusters, confidence=1.0 - 2.0 * alpha)
+    if compared is None:
         return None
+    found = compared.estimate
     verdict: Literal["pass", "fail"] | None = "fail" if found.high < 0.0 else None
     return NonInferior(found, margin, "pass" if found.low > -margin else verdict)
 
@@ -137,18 +182,29 @@ def checked_pairs(
     return np.asarray(first, dtype=float), np.asarray(second, dtype=float)
 
 
-def _interval(moved: Floats, width: float, clusters: Sequence[Hashable] | None, confidence: float) -> Estimate | None:
+def _interval(
+    first: Floats, second: Floats, low: float, high: float, clusters: Sequence[Hashable] | None, confidence: float
+) -> Estimate | None:
+    moved, width = second - first, high - low
     whole = estimate(moved.tolist(), -width, width, clusters=clusters, confidence=confidence)
     if whole is None or whole.error is None or not math.isfinite(width):
         return whole
     sizes = np.abs(moved[np.abs(moved) > 1e-12])
-    if sizes.size and np.ptp(sizes) > 1e-9 * sizes.max():
-        _, sums = grouped(moved, clusters)
-        if (np.abs(sums) > 1e-12).sum() >= GRADED:
-            return whole
+    _, sums = grouped(moved, clusters)
+    differ = int((np.abs(sums) > 1e-12).sum())
+    if differ >= GRADED and np.ptp(sizes) > ONE_SIZE * sizes.max():
+        found = whole
+    else:
+        step = float(sizes.max()) if sizes.size else width
+        found = _of_parts(whole, moved, step + (width - step) * max(0.0, 1.0 - differ / GRADED) ** 2, clusters)
+    return _rounded_too(found, first, second, low, high, clusters)
+
+
+def _of_parts(whole: Estimate, moved: Floats, scale: float, clusters: Sequence[Hashable] | None) -> Estimate:
+    """The mean with an interval put together from those of what rose and of what fell, from 0 to `scale` each."""
     up, down = np.maximum(moved, 0.0), np.maximum(-moved, 0.0)
-    rose = estimate(up.tolist(), 0.0, width, clusters=clusters, confidence=confidence)
-    fell = estimate(down.tolist(), 0.0, width, clusters=clusters, confidence=confidence)
+    rose = estimate(up.tolist(), 0.0, scale, clusters=clusters, confidence=whole.confidence)
+    fell = estimate(down.tolist(), 0.0, scale, clusters=clusters, confidence=whole.confidence)
     assert rose is not None
     assert fell is not None
     _, ups = grouped(up - up.mean(), clusters)
@@ -157,15 +213,40 @@ def _interval(moved: Floats, width: float, clusters: Sequence[Hashable] | None, 
     r = float((ups * downs).sum()) / spread if spread else 0.0
     low = whole.mean - _joined(rose.mean - rose.low, fell.high - fell.mean, r)
     high = whole.mean + _joined(rose.high - rose.mean, fell.mean - fell.low, r)
-    return replace(whole, low=max(-width, low), high=min(width, high))
+    return replace(whole, low=max(-scale, low), high=min(scale, high))
 
 
-def detectable(found: Estimate, width: float) -> float | None:
-    """The reach of the interval, as much longer as it has to be to lie beside 0 with probability `POWER`."""
+def _rounded_too(
+    found: Estimate, first: Floats, second: Floats, low: float, high: float, clusters: Sequence[Hashable] | None
+) -> Estimate:
+    """At least as long as that of the rows rounded to the ends of the range, as far as all are nearly there."""
+    both, width = np.concatenate([first, second]), high - low
+    off = np.minimum(both - low, high - both) / width
+    near = piled(max(0.0, float(off.min())), float(off.max()))
+    if near <= 0.0 or off.max() <= ROUNDING:
+        return found
+    ends = np.where(2.0 * both > low + high, width, 0.0)
+    moved = ends[first.size :] - ends[: first.size]
+    mean = float(moved.mean())
+    rounded = _of_parts(replace(found, mean=mean), moved, width, clusters)
+    return replace(
+        found,
+        low=max(-width, min(found.low, found.mean - near * (mean - rounded.low))),
+        high=min(width, max(found.high, found.mean + near * (rounded.high - mean))),
+    )
+
+
+def detectable(found: Estimate, width: float, tests: int = 1) -> float | None:
+    """The reach of the interval, as much longer as it has to be to lie beside 0 with probability `POWER`.
+
+    With several tests, at the level that the first of them has to pass (Holm: 1 - confidence over their number).
+    """
     if found.error is None:
         return None
-    t = t_quantile(0.5 + found.confidence / 2.0, found.clusters - 1)
-    reach = max(found.mean - found.low, found.high - found.mean) * (t + normal_quantile(POWER)) / t
+    beside, degrees = (1.0 - found.confidence) / 2.0, found.clusters - 1
+    t = t_quantile(1.0 - beside, degrees)
+    needed = t_quantile(1.0 - beside / tests, degrees) + normal_quantile(POWER)
+    reach = max(found.mean - found.low, found.high - found.mean) * needed / t
     return reach if reach < width else None
 
 

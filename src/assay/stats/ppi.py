@@ -1,11 +1,18 @@
 """The mean that people would give, from a judge's scores of all rows and people's labels of a few of them.
 
-    mean   w (mean of the judge on the rest) + mean of (label - w judge) on the labelled rows
+    mean   c (mean of the judge on all N rows) + weighted mean of (label - c judge) on the n labelled rows
 
-Prediction-powered inference (Angelopoulos et al., Science 382, 2023) with the weight w that makes the variance least
-("PPI++": Angelopoulos, Duchi and Zrnic, arXiv 2311.01453): at w = 0 it is the mean of the labels, at 1 the judge's mean
-plus how far it was off. Labels chosen with unequal probabilities count by one over these (Zrnic and Candes, arXiv
-2403.03208), and rows of one cluster are one witness, labelled or not.
+Prediction-powered inference (Angelopoulos et al., Science 382, 2023). Labels chosen with unequal probabilities count by
+one over these, and the judge's mean is that of all rows (Zrnic and Candes, arXiv 2403.03208, eq. 2; Horvitz and
+Thompson's difference estimator: Sarndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, ch. 6): the rest
+is no sample of the run where rows that the judge is unsure of are labelled more often. No probability is above 1, so no
+label stands for less than itself, and all of them stand for N rows together (ibid., sec. 3.6.3).
+
+With equal probabilities it is w (mean of the judge on the rest) + mean of (label - w judge), w = c (N - n) / N. The w is
+the one of least variance ("PPI++": Angelopoulos, Duchi and Zrnic, arXiv 2311.01453): at w = 0 it is the mean of the
+labels, at 1 the judge's mean on the rest plus how far it was off. Rows of one cluster are one witness, labelled or not.
+Where the judge's errors are rare, a few labels make the variance, which is then known with few degrees of freedom
+(Satterthwaite, Biom. Bull. 2, 1946).
 
 A weight that was found on the very labels that it is used on bends the mean towards the judge and makes the interval
 too narrow. So that of each row is found without it, on the other nine of ten folds (`interval="normal"` does not: it is
@@ -26,7 +33,7 @@ from assay.errors import InputError
 from assay.stats.agreement import TINY
 from assay.stats.arrays import Floats, effective
 from assay.stats.distributions import normal_quantile, t_quantile
-from assay.stats.intervals import wilson
+from assay.stats.intervals import beside_few, wilson
 
 #: Parts of the labels for which the weight is found apart.
 FOLDS = 10
@@ -88,22 +95,47 @@ class _Parts:
     def rows(self) -> int:
         return int(self.truth.size + self.rest.size)
 
+    @property
+    def every(self) -> Floats:
+        """The judge on all rows."""
+        return np.concatenate([self.judged, self.rest])
+
+    @property
+    def equal(self) -> bool:
+        """Whether all labels have one weight: both kinds of rows are samples of the run then."""
+        return bool(np.ptp(self.weight) <= 1e-12)
+
     def left(self, w: float | Floats) -> Floats:
         """For each label, what the mean would be by it alone: `mean(w)` is the mean of these. `w`: one, or one each."""
         if not self.rest.size:
             return self.truth
-        left: Floats = self.truth - w * (self.judged - self.rest.mean())
+        left: Floats = self.truth - w * self.rows / self.rest.size * (self.judged - self.every.mean())
         return left
 
     def mean(self, w: float | Floats) -> float:
         return float((self.weight * self.left(w)).mean())
 
     def variance(self, w: float | Floats) -> float:
-        """Of `mean(w)`: of the sums over clusters of what each row adds, each from the mean of its kind."""
+        """Of `mean(w)`: of the sums over clusters of what each row adds, as a label and by the judge's mean.
+
+        What the judge says is taken from its mean; of a sample with equal weights from that of each kind of row.
+        """
         adds = self.weight * (self.left(w) - self.mean(w)) / self.n
         if self.rest.size:
-            adds = np.concatenate([adds, np.mean(w) * (self.rest - self.rest.mean()) / self.rest.size])
+            centres = (self.judged.mean(), self.rest.mean()) if self.equal else (self.every.mean(),) * 2
+            by_judge = [one - centre for one, centre in zip((self.judged, self.rest), centres, strict=True)]
+            adds = np.concatenate([adds, np.zeros(self.rest.size)])
+            adds += np.mean(w) / self.rest.size * np.concatenate(by_judge)
         return float((np.bincount(self.clusters[: adds.size], adds) ** 2).sum())
+
+    def freedom(self, w: float | Floats) -> float:
+        """The degrees of freedom of `variance`: few where a few labels make most of it (Satterthwaite 1946)."""
+        sums = np.bincount(self.clusters[: self.n], self.weight * (self.left(w) - self.mean(w)))
+        squares = sums[np.unique(self.clusters[: self.n])] ** 2
+        most, spread = max(self.witnesses - 1.0, 0.5), float(squares.var())
+        if spread <= 0.0:
+            return most
+        return round(min(most, max(1.0, 2.0 * float(squares.mean()) ** 2 * squares.size / spread)), 6)
 
     def without(self, fold: npt.NDArray[np.bool_]) -> _Parts:
         """All but these labels."""
@@ -133,7 +165,8 @@ def corrected_mean(
 ) -> CorrectedMean | None:
     """The mean of what people would say of all rows; None with fewer than two labels, or two labelled clusters.
 
-    The labelled rows must be a random sample of all (with `weights`: one with those probabilities). Raises InputError
+    The labelled rows must be a random sample of all (with `weights`: one with those probabilities), and the rest all
+    others. Raises InputError
     for lists of unequal lengths, values outside the range or not finite, and weights that are not positive.
 
     Args:
@@ -158,7 +191,7 @@ def corrected_mean(
         mean=mean if interval == "normal" else min(high, max(low, mean)),
         low=found[0],
         high=found[1],
-        judged=float(np.concatenate([parts.judged, parts.rest]).mean()),
+        judged=float(parts.every.mean()),
         alone=alone,
         alone_low=by_labels[0],
         alone_high=by_labels[1],
@@ -186,17 +219,15 @@ def _weights_of_folds(parts: _Parts) -> Floats:
 def _best_weight(parts: _Parts) -> float:
     """The w of least variance, in [0, 1]: cov(truth, judge) / ((1 + n/N) var(judge)), n labelled and N other rows.
 
-    With weights n is as many rows as say as much, and where rows hang together the w is that at which the parabola
-    that the variance is of w has its lowest point.
+    With unequal weights, and where rows hang together, the w is that at which the variance, a parabola of w, has its
+    lowest point.
     """
     if not parts.rest.size:
         return 0.0
-    if len(np.unique(parts.clusters)) == parts.rows:
-        spread = float(np.concatenate([parts.judged, parts.rest]).var(ddof=1))
-        truth, judged = (one - float((parts.weight * one).mean()) for one in (parts.truth, parts.judged))
-        squared = parts.weight**2
-        shared = float((squared * truth * judged).sum() / squared.sum())
-        best = shared / ((1.0 + parts.witnesses / parts.rest.size) * spread) if spread > 0.0 else 0.0
+    if parts.equal and len(np.unique(parts.clusters)) == parts.rows:
+        spread = float(parts.every.var(ddof=1))
+        shared = float(((parts.truth - parts.truth.mean()) * (parts.judged - parts.judged.mean())).mean())
+        best = shared / ((1.0 + parts.n / parts.rest.size) * spread) if spread > 0.0 else 0.0
     else:
         none, half, whole = (parts.variance(w) for w in (0.0, 0.5, 1.0))
         bend = 2.0 * (none - 2.0 * half + whole)  # variance = bend w^2 + slope w + none
@@ -214,7 +245,7 @@ def _ends(
         return mean - reach, mean + reach
     few = parts.witnesses
     variance *= few / max(few - 1.0, 0.5)  # residuals from a mean that was estimated from them
-    t = t_quantile(tail, max(few - 1.0, 0.5))
+    t = t_quantile(tail, parts.freedom(w) if np.any(w) else max(few - 1.0, 0.5))
     if not math.isfinite(high - low):
         return mean - t * math.sqrt(variance), mean + t * math.sqrt(variance)
     width = high - low
@@ -222,8 +253,23 @@ def _ends(
     # where nothing differs, and where the mean lies at an end, each labelled cluster counts as one answer
     spread = share * (1.0 - share) * width**2
     n = spread / variance if variance > 1e-14 * width**2 and spread > 0.0 else few
-    bottom, top = wilson(share, n, t)
-    return low + width * bottom, low + width * top
+    ends = (*wilson(share, n, t), *beside_few(share, n, confidence))
+    return low + width * min(ends), low + width * max(ends)
+
+
+def rows_each(weight: Floats, rows: int) -> Floats:
+    """How many rows each label stands for, from weights up to a factor: one at least, and `rows` together.
+
+    Those whose probability would be above 1 were certain to be chosen, and the factor is that of the others.
+    """
+    sure = np.zeros(weight.size, dtype=bool)
+    while not sure.all():
+        each = weight * ((rows - sure.sum()) / weight[~sure].sum())
+        more = ~sure & (each < 1.0)
+        if not more.any():
+            return np.where(sure, 1.0, each)
+        sure |= more
+    return np.ones(weight.size)
 
 
 def _correlation(parts: _Parts) -> float | None:
@@ -266,7 +312,7 @@ def _checked(
     if not (np.isfinite(weight).all() and (weight > 0.0).all()):
         raise InputError("weights: expected positive numbers")
     if n:
-        weight = np.maximum(weight / weight.max(), TINY)
+        weight = rows_each(np.maximum(weight / weight.max(), TINY), n + others)
     named: list[Hashable] = [("row", i) for i in range(n)] if clusters is None else list(clusters)
     named += [("rest", i) for i in range(others)] if rest_clusters is None else list(rest_clusters)
     numbers: dict[Hashable, int] = {}

@@ -144,7 +144,7 @@ def test_the_command(tmp_path: Path) -> None:
         ],
     )
     assert done.exit_code == 0, done.output
-    assert "tolerance of a gate, the same answers read anew: 0.000" in done.output
+    assert "tolerance of a gate, the same answers read anew: 1.000" in done.output
     assert NoiseReport.load(out).metrics["faithfulness"].rows == 3
     wrong = CliRunner().invoke(app, ["judge", "noise", str(file), "--out", str(tmp_path / "no" / "noise.json")])
     assert isinstance(wrong.exception, InputError)

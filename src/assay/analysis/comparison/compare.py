@@ -137,8 +137,9 @@ def compare(
     compared = [
         pairs.compared(cluster is not None, confidence, method, (offsets or {}).get(pairs.metric)) for pairs in found
     ]
+    tests = max(1, sum(_could_show(one) for one in compared))
     judged = iter(
-        pairs.judged(one, p, confidence, pairs.moved(first, second, moved if number < len(names) else 0))
+        pairs.judged(one, p, tests, confidence, pairs.moved(first, second, moved if number < len(names) else 0), method)
         for number, (pairs, one, p) in enumerate(zip(found, compared, _corrected(compared), strict=True))
     )
     final = {group: {name: next(judged) for name in names} for group in groups}
@@ -178,13 +179,18 @@ def _check_judges(first: Result, second: Result, any_judge: bool) -> None:
         )
 
 
+def _could_show(one: MetricDiff) -> bool:
+    """Whether some row moved: a test that cannot reject needs no correction (Tarone, Biometrics 46, 1990)."""
+    return one.difference is not None and one.difference.p < 1.0
+
+
 def _corrected(compared: Sequence[MetricDiff]) -> list[float | None]:
-    """The p-values, corrected for those metrics that could have shown anything: of the others no row moved, and a test
-    that cannot reject needs no correction (Tarone, Biometrics 46, 1990).
-    """
-    raw = [None if one.difference is None else one.difference.p for one in compared]
-    corrected = iter(holm([p for p in raw if p is not None and p < 1.0]))
-    return [next(corrected) if p is not None and p < 1.0 else p for p in raw]
+    """The p-values, corrected for those metrics that could have shown anything."""
+    corrected = iter(holm([one.difference.p for one in compared if one.difference is not None and _could_show(one)]))
+    return [
+        None if one.difference is None else next(corrected) if _could_show(one) else one.difference.p
+        for one in compared
+    ]
 
 
 def _linked(names: list[str], offsets: Mapping[str, Estimate] | None, asked: bool) -> list[str]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from assay.errors import InputError, printable
 from assay.evaluation.result import Result
 from assay.records import Sample
-from assay.stats import Estimate, difference
+from assay.stats import Estimate
+from assay.stats.paired import difference_alone
 
 #: Fewer anchors than this say hardly anything of how far judges differ.
 FEWEST = 10
@@ -80,7 +81,7 @@ def link(old: Result, new: Result, *, confidence: float = 0.95) -> Link:
         if len(pairs) < FEWEST:
             continue
         summary = new.metrics[name]
-        found = difference(
+        found = difference_alone(
             [a for a, _ in pairs], [b for _, b in pairs], summary.low, summary.high, confidence=confidence
         )
         assert found is not None

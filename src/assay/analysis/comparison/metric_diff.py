@@ -11,8 +11,9 @@ from assay.analysis.comparison.pairing import PairedRow
 from assay.errors import printable
 from assay.evaluation.result import Result
 from assay.records import Direction, Score
-from assay.stats import Difference, Estimate, difference
+from assay.stats import Difference, Estimate
 from assay.stats.linking import without_offset
+from assay.stats.paired import detectable, difference_alone
 
 if TYPE_CHECKING:
     from assay.stats.classic import Method
@@ -116,9 +117,8 @@ class Pairs:
         unmeasured = len(self._rows) - len(self._valued)
         if not self._valued:
             return MetricDiff(self.metric, direction, 0, unmeasured)
-        both = [(a, b) for _, _, a, b in self._rows]  # ranges may differ where a run of another tool found them out
-        low, high = min(min(a.low, b.low) for a, b in both), max(max(a.high, b.high) for a, b in both)
-        found = difference(
+        low, high = self._range()
+        found = difference_alone(
             [a for _, _, a, _ in self._valued],
             [b for _, _, _, b in self._valued],
             low,
@@ -135,6 +135,10 @@ class Pairs:
             self.metric, direction, len(self._valued), unmeasured, found, bounds=(least, most), offset=offset
         )
 
+    def _range(self) -> tuple[float, float]:
+        both = [(a, b) for _, _, a, b in self._rows]  # ranges may differ where a run of another tool found them out
+        return min(min(a.low, b.low) for a, b in both), max(max(a.high, b.high) for a, b in both)
+
     def _bounds(self, low: float, high: float) -> tuple[float, float]:
         """The mean difference with missing values at the ends of the range."""
         least = most = 0.0
@@ -145,14 +149,28 @@ class Pairs:
             most += (second[1] or 0.0) - (first[0] or 0.0)
         return least / len(self._rows), most / len(self._rows)
 
-    @staticmethod
-    def judged(one: MetricDiff, p: float | None, confidence: float, moved: tuple[MovedRow, ...]) -> MetricDiff:
-        """With the corrected p, the verdict, and the rows that moved."""
+    def judged(
+        self,
+        one: MetricDiff,
+        p: float | None,
+        tests: int,
+        confidence: float,
+        moved: tuple[MovedRow, ...],
+        method: Method = "sign-flip",
+    ) -> MetricDiff:
+        """With the corrected p of so many tests, the verdict, what agrees with them, and the rows that moved."""
         verdict: Verdict = "inconclusive"
-        if one.difference is not None and p is not None and p < 1.0 - confidence:
-            rose = one.difference.estimate.mean > 0
+        found = one.difference
+        if found is None or p is None:
+            return replace(one, p=p, moved=moved)
+        if p < 1.0 - confidence:
+            rose = found.estimate.mean > 0
             verdict = "better" if rose == (one.direction == "higher") else "worse"
-        return replace(one, p=p, verdict=verdict, moved=moved)
+        low, high = self._range()
+        found = replace(found, detectable=detectable(found.estimate, high - low, tests))
+        if method == "sign-flip":
+            found = found.agreeing(p)
+        return replace(one, difference=found, p=p, verdict=verdict, moved=moved)
 
     def moved(self, first: Result, second: Result, most: int) -> tuple[MovedRow, ...]:
         """The rows that moved most, first those for the worse, with the claims that flipped."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from assay.analysis.comparison.compare import Comparison, compare
 from assay.analysis.comparison.pairing import RowPair, pairs_of
@@ -168,6 +169,10 @@ def _ruling(
             shown.broken and (p is None or p < 1.0 - gate.confidence) and not (rule.kind == "margin" and shown.holds)
         )
         verdict = "FAIL" if fails else "PASS" if shown.holds and not short else "INCONCLUSIVE"
+        if shown.broken and not fails and not shown.holds:
+            shown = replace(
+                shown, interval=_with_limit(shown.interval, rule, rows, tolerance_of(rule, gate, len(complete)))
+            )
     # a share of good rows is not turned
     sign = 1.0 if rows.direction == "higher" or rule.kind == "good_share" else -1.0
     made = Ruling(
@@ -187,6 +192,18 @@ def _ruling(
         good=None if shown is None else shown.good,
     )
     return because_of(made, short, witnesses_of(made, rows, result, comparison, most), incomplete)
+
+
+def _with_limit(
+    ends: tuple[float, float] | None, rule: GateRule, rows: SelectedRows, tolerance: float | None
+) -> tuple[float, float] | None:
+    """The interval, extended to the limit: below it by this rule alone, but not with all rules counted."""
+    if ends is None:
+        return None
+    limit = rule.limit if rule.kind == "good_share" else rows.better(rule.limit)
+    if rule.relative:
+        limit = -max(0.0 if rule.kind == "margin" else rule.limit, tolerance or 0.0)
+    return ends[0], max(ends[1], limit)
 
 
 def _turned(ends: tuple[float, float] | None, sign: float) -> tuple[float, float] | None:
