@@ -50,6 +50,16 @@ REDUCED: Mapping[str, Sequence[str]] = {
         "wrong1-rows",
         "wrong3-clusters",
     ),
+    # the default tests have 200 draws of the same
+    "tests/stats/test_ppi.py::test_labels_drawn_by_uncertainty_give_no_biased_mean_in_4000_draws": (),
+    "tests/stats/test_ppi.py::test_labels_with_few_bad_rows_are_seldom_wrong_in_4000_draws": (),
+    "tests/stats/test_worlds.py::test_the_interval_holds_the_truth_in_4000_draws": (),
+    "tests/stats/test_verdicts.py::test_the_interval_of_a_difference_holds_the_truth_in_4000_draws": (
+        "certain, 0.05 and 0.05 bad-20",
+    ),
+    "tests/stats/test_noise.py::test_two_more_readings_differ_by_no_more_than_the_tolerance_in_4000_draws": (
+        "1 % flip-50",
+    ),
     "tests/stats/test_coverage.py::test_intervals_hold_the_truth_as_often_as_they_say": ("some",),
     "tests/stats/test_power.py::test_nine_of_ten_drops_are_seen_on_the_rows_that_the_plan_gives": ("world0-0.1",),
     "tests/stats/test_alike.py::test_a_bias_of_5_points_is_hardly_ever_said_to_agree": ("bias0-60",),

@@ -250,6 +250,20 @@ ENTRIES = (
         ),
     ),
     Entry(
+        "tests/stats/test_verdicts.py::test_the_interval_of_a_difference_holds_the_truth_in_4000_draws",
+        # nearly certain scores give intervals of no length
+        Fault(
+            "src/assay/stats/paired.py",
+            "return _rounded_too(found, first,",
+            "return found or _rounded_too(found, first,",
+        ),
+    ),
+    Entry(
+        "tests/stats/test_noise.py::test_two_more_readings_differ_by_no_more_than_the_tolerance_in_4000_draws",
+        # rows that never differed so far never will
+        Fault("src/assay/stats/noise.py", "return self.judge + self.unseen / self.rows", "return self.judge"),
+    ),
+    Entry(
         "tests/stats/test_coverage.py::test_intervals_hold_the_truth_as_often_as_they_say",
         # the quantile of one side
         Fault(

@@ -216,7 +216,7 @@ def test_the_mean_is_the_judges_of_all_rows_and_the_weighted_difference_by_hand(
 
 
 def shown_and_wrong(n: int, good: float, found: float, alarm: float, draws: int) -> float:
-    """How often a mean of 300 rows from n labels is shown (one of both kinds is among them) and does not hold the truth.
+    """How often a mean of 300 rows from n labels, both kinds among them, does not hold the truth.
 
     The judge says yes of `found` of the good rows and of `alarm` of the bad ones.
     """
@@ -246,5 +246,5 @@ def test_thirty_labels_with_few_bad_rows_are_seldom_wrong(good: float, found: fl
 def test_labels_with_few_bad_rows_are_seldom_wrong_in_4000_draws(
     n: int, good: float, found: float, alarm: float
 ) -> None:
-    """30 labels of a run with 5 % bad rows, of which a fifth of the draws has none, are wrong in 7.5 % of the others."""
+    """Wrong in 7.5 % with 30 labels and 5 % bad rows: in a fifth of the draws there is none, which are not counted."""
     assert shown_and_wrong(n, good, found, alarm, 4000) <= (0.08 if n == 30 else 0.065)

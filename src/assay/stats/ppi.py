@@ -8,8 +8,8 @@ Thompson's difference estimator: Sarndal, Swensson and Wretman, Model Assisted S
 is no sample of the run where rows that the judge is unsure of are labelled more often. No probability is above 1, so no
 label stands for less than itself, and all of them stand for N rows together (ibid., sec. 3.6.3).
 
-With equal probabilities it is w (mean of the judge on the rest) + mean of (label - w judge), w = c (N - n) / N. The w is
-the one of least variance ("PPI++": Angelopoulos, Duchi and Zrnic, arXiv 2311.01453): at w = 0 it is the mean of the
+With equal probabilities it is w (mean of the judge on the rest) + mean of (label - w judge), w = c (N - n) / N. This w
+is the one of least variance ("PPI++": Angelopoulos, Duchi and Zrnic, arXiv 2311.01453): at w = 0 it is the mean of the
 labels, at 1 the judge's mean on the rest plus how far it was off. Rows of one cluster are one witness, labelled or not.
 Where the judge's errors are rare, a few labels make the variance, which is then known with few degrees of freedom
 (Satterthwaite, Biom. Bull. 2, 1946).
@@ -50,6 +50,7 @@ class CorrectedMean:
     witnesses   labelled clusters of one size and weight that would say as much (Kish)
     error       standard error of `mean`
     correlation of labels and judge, None where one of them never changes
+    differ      whether the labels are not all alike
     narrower    by which share the interval is narrower than that of the labels alone
     """
 
@@ -66,6 +67,7 @@ class CorrectedMean:
     error: float
     correlation: float | None
     witnesses: float
+    differ: bool
     confidence: float = 0.95
 
     @property
@@ -201,6 +203,7 @@ def corrected_mean(
         error=math.sqrt(parts.variance(w)),
         correlation=_correlation(parts),
         witnesses=parts.witnesses,
+        differ=bool(np.ptp(parts.truth) > 0.0),
         confidence=confidence,
     )
 

@@ -82,13 +82,32 @@ def test_no_mean_where_only_some_claims_of_a_row_are_labelled(result, labels):
 
 
 def test_no_mean_where_a_few_labels_weigh_nearly_all(result, labels):
-    """20 labelled rows, three of them of weight 30: 107²/(17 + 3·900) = 4.2 rows would say as much."""
-    first = labels[:40:2]  # one claim of each row
-    assert align(result, first).means["answer/contexts"].witnesses == pytest.approx(20)
+    """40 labelled rows, three of them of weight 30: 127²/(37 + 3·900) = 5.9 rows would say as much."""
+    first = labels[:80:2]  # one claim of each row
+    assert align(result, first).means["answer/contexts"].witnesses == pytest.approx(40)
     heavy = [{**label, "weight": 30.0 if n < 3 else 1.0} for n, label in enumerate(first)]
     assert "answer/contexts" not in align(result, heavy).means
     light = [{**label, "weight": 2.0 if n < 3 else 1.0} for n, label in enumerate(first)]
-    assert align(result, light).means["answer/contexts"].witnesses == pytest.approx(23**2 / (17 + 3 * 4))
+    assert align(result, light).means["answer/contexts"].witnesses == pytest.approx(43**2 / (37 + 3 * 4))
+
+
+def test_below_thirty_labelled_rows_the_number_that_is_missing_stands_in_place_of_the_mean(result, labels):
+    """29 rows with one label each: 30 / 29 - 1 of 29 are 1 more. 58 labels, two a row: 2 more."""
+    one_each = align(result, labels[:58:2])
+    assert one_each.means == {}
+    assert "no corrected mean, 29 labels are too few for it. Label 1 more." in one_each.notes[0]
+    two_each = align(result, labels[:58])
+    assert two_each.means == {}
+    assert "58 labels are too few for it. Label 2 more." in two_each.notes[0]
+    assert "Label 2 more" in str(two_each)
+
+
+def test_labels_that_are_all_alike_correct_no_mean(result, labels):
+    """40 labels without a bad one among them do not tell how many there are: as many again would."""
+    yes = [label for label in labels if label["label"] == "supported"][:40]
+    found = align(result, yes)
+    assert "answer/contexts" not in found.means
+    assert "all 40 labels are alike. Label 40 more, so that some differ." in found.notes[0]
 
 
 def test_labels_of_samples_as_yes_or_no_and_as_grades(result, rows):

@@ -103,6 +103,7 @@ def align(
     ties = sum(pair.truth is None for pair in found)
     if ties:
         notes.append(f"{ties} items are left out: people are divided on them.")
+    means, too_few = corrected_means(items, groups, confidence)
     return Alignment(
         run=result.run,
         judge=result.judge,
@@ -111,10 +112,10 @@ def align(
         unsure=labels.unsure,
         by=by,
         groups=groups,
-        means=corrected_means(items, groups, confidence),
+        means=means,
         people=_people(found),
         confidence=confidence,
-        notes=tuple(notes),
+        notes=(*notes, *too_few),
         parameters=result.parameters,
     )
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from assay.analysis.judges.alignment.groups import Group, LabelPair
 from assay.analysis.judges.alignment.items import Item, RunItems, by_row
 from assay.stats.ppi import CorrectedMean, corrected_mean
 
-#: Labelled rows, of one weight, below which no mean is corrected: the interval would not hold (docs/evidence/trust.md).
-FEWEST = 15
+#: Labelled rows, of one weight, below which no mean is corrected: its interval would be wrong (see test_ppi.py).
+FEWEST = 30
 #: Metrics that are made of the labelled items themselves.
 AS_LABELLED = ("labelled_claims", "labelled_passages")
 
 
-def corrected_means(items: RunItems, groups: Mapping[str, Group], confidence: float) -> dict[str, CorrectedMean]:
-    """By metric, or by reading for the share of affirmed verdicts.
+def corrected_means(
+    items: RunItems, groups: Mapping[str, Group], confidence: float
+) -> tuple[dict[str, CorrectedMean], list[str]]:
+    """By metric, or by reading for the share of affirmed verdicts; and where there is none, how many labels it needs.
 
     A metric that is the share of affirmed verdicts of a reading, as faithfulness is, has a mean where all verdicts of
     the labelled rows are labelled, with equal weights: then a row's value by people is known.
@@ -30,7 +33,25 @@ def corrected_means(items: RunItems, groups: Mapping[str, Group], confidence: fl
         for metric in (name for name, reading in items.shares.items() if reading == group.name):
             if metric not in groups and metric not in AS_LABELLED and rows is not None:
                 found[metric] = _of_rows(items, metric, rows, confidence)
-    return {name: one for name, one in found.items() if one is not None}
+    notes = [f"{name}: {_missing_labels(one)}" for name, one in found.items() if one and not _enough(one)]
+    return {name: one for name, one in found.items() if one is not None and _enough(one)}, notes
+
+
+def _enough(found: CorrectedMean) -> bool:
+    """Whether there are labels enough, of both kinds: labels that are all alike do not tell how rare the others are."""
+    return found.witnesses >= FEWEST - 1e-9 and (found.differ or not found.unlabelled)
+
+
+def _missing_labels(found: CorrectedMean) -> str:
+    """How many labels more give a corrected mean: FEWEST in all, or as many as hold a row unlike the others in 95 %.
+
+    That is 3 by the share of such rows (the rule of three), which is no more than 3 by the number of labels.
+    """
+    if found.witnesses < FEWEST - 1e-9:
+        more = math.ceil(round((FEWEST / found.witnesses - 1.0) * found.labelled, 6))
+        return f"no corrected mean, {found.labelled} labels are too few for it. Label {max(1, more)} more."
+    more = min(found.labelled, found.unlabelled)
+    return f"no corrected mean, all {found.labelled} labels are alike. Label {more} more, so that some differ."
 
 
 def _corrected(
@@ -43,12 +64,11 @@ def _corrected(
     """From (people's, the judge's, weight, row) of what is labelled, and (the judge's, row) of the rest."""
     if not all(low <= truth <= high for truth, *_ in pairs):
         return None
-    found = corrected_mean(
+    return corrected_mean(
         [one[0] for one in pairs], [one[1] for one in pairs], [one[0] for one in rest], low, high,
         weights=[one[2] for one in pairs], clusters=[one[3] for one in pairs], rest_clusters=[one[1] for one in rest],
         confidence=confidence,
     )  # fmt: skip
-    return found if found is not None and found.witnesses >= FEWEST - 1e-9 else None
 
 
 def _of_metric(items: RunItems, group: Group, confidence: float) -> CorrectedMean | None:
