@@ -101,9 +101,10 @@ def test_every_command_with_a_judge_refuses(
 
 
 def test_no_other_command_takes_a_key() -> None:
-    """The test before this one names them all, besides `score`, and `cascade`, whose judges no file names."""
+    """The test before this one names them all, besides `score`, `store repair`, and `cascade`, whose judges no file
+    names."""
     assert set(commands_with_a_key(get_command(app))) == {
-        *("score", "causes", "report", "show", "live worker"),
+        *("score", "causes", "report", "show", "live worker", "store repair"),
         *(f"judge {name}" for name in ("check", "align", "noise", "probe", "batching", "cascade")),
     }
 

@@ -80,13 +80,13 @@ def test_function_takes_references_of_datasets() -> None:
 
 
 def test_a_value_by_convention_is_no_score() -> None:
-    blank = {"answer": "Cats purr.", "contexts": [" "]}
-    name = "ragas:faithfulness@original"  # 0 for blank contexts, there
-    told = as_evaluator(name, JUDGE)(inputs=INPUTS, outputs=blank)
-    assert (told["score"], told["metadata"]["convention"]) == (None, "nothing was retrieved")
-    (result,) = AssayRunEvaluator(name, JUDGE).evaluate_run(run_of(blank))["results"]
+    blank, reference = {"answer": " "}, {"answer": "Cats purr."}
+    name = "ragas:exact_match@original"  # 0 for a blank answer, there
+    feedback = as_evaluator(name, JUDGE)(inputs=INPUTS, outputs=blank, reference_outputs=reference)
+    assert (feedback["score"], feedback["metadata"]["convention"]) == (None, "the answer is empty")
+    (result,) = AssayRunEvaluator(name, JUDGE).evaluate_run(run_of(blank), example(**reference))["results"]
     assert (result.score, result.value) == (None, "by_convention")
-    row = AssayStringEvaluator(name, JUDGE).evaluate_strings(prediction="Cats purr.", contexts=[" "])
+    row = AssayStringEvaluator(name, JUDGE).evaluate_strings(prediction=" ", reference="Cats purr.")
     assert (row["score"], row["value"]) == (None, "by_convention")
     assert "by convention" in row["reasoning"]
 

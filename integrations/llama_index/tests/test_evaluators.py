@@ -82,9 +82,9 @@ def test_what_cannot_be_scored_is_invalid(judge, arguments, cause):
 
 
 def test_a_value_by_convention_is_no_score(judge):
-    result = AssayEvaluator("ragas:faithfulness@original", judge, 0.5).evaluate(response=ANSWER, contexts=[" "])
+    result = AssayEvaluator("ragas:exact_match@original", judge, 0.5).evaluate(response=" ", reference=ANSWER)
     assert (result.score, result.passing, result.invalid_result) == (None, None, True)
-    assert result.invalid_reason == "by_convention: nothing was retrieved"
+    assert result.invalid_reason == "by_convention: the answer is empty"
 
 
 def failing_rows(bad: set[int]) -> ScriptedJudge:

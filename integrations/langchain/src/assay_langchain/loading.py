@@ -122,7 +122,9 @@ class _Loaded(_EvaluatorName, AssayStringEvaluator):
     def row_of(self, prediction: Any, reference: Any, question: Any, contexts: Any) -> HostRow:
         """The row; metrics on JSON take values, too, and a schema may be a pydantic model."""
         if self._type == "context_qa":
-            return row_of_arguments(prediction, None, question, reference if missing(contexts) else contexts)
+            # a list, so that a passage that is JSON is no list of passages
+            passage = [reference] if isinstance(reference, str) else reference
+            return row_of_arguments(prediction, None, question, passage if missing(contexts) else contexts)
         if self._type == "json_schema_validation" and hasattr(reference, "model_json_schema"):
             reference = reference.model_json_schema()
         if self._type in _ON_JSON:
