@@ -72,14 +72,17 @@ def finite(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def json_object(value: object) -> dict[str, Any]:
-    """What of a mapping JSON can hold, as a new dict: see `json_value`. Empty for anything that is no mapping."""
+def json_object(value: object, *, nulls: bool = False) -> dict[str, Any]:
+    """What of a mapping JSON can hold, as a new dict: see `json_value`. Empty for anything that is no mapping.
+
+    `nulls`: keep keys whose value is None, as in the arguments of a call.
+    """
     if type(value) is dict and all(map(_is_scalar, value.values())) and all(map(_is_plain_key, value)):
         return value.copy()
     if not isinstance(value, Mapping):
         return {}
-    kept = {well_formed(str(key)): json_value(item) for key, item in value.items()}
-    return {key: item for key, item in kept.items() if item is not None}
+    kept = {well_formed(str(key)): (json_value(item), item is None and nulls) for key, item in value.items()}
+    return {key: item for key, (item, is_null) in kept.items() if item is not None or is_null}
 
 
 @contextlib.contextmanager

@@ -69,7 +69,7 @@ def call_of(run: Run) -> ToolCall:
     """The call that a run of a tool or a retriever is."""
     given = run.inputs
     arguments = given if isinstance(given, Mapping) else {} if given is None else {ASKED: given}
-    return ToolCall(name=run.name or run.kind, arguments=json_object(arguments), output=_output(run))
+    return ToolCall(name=run.name or run.kind, arguments=json_object(arguments, nulls=True), output=_output(run))
 
 
 def _output(run: Run) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay.errors import Cause, printable
 from assay.records import BY_CONVENTION, Direction, Score
+from assay.records.range_ends import finite_or_none, read_high, read_low
 from assay.stats.moments import Moments
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Summary:
 
     def add(self, score: Score, cluster: str | None = None) -> None:
         """Take one row's score into account; `cluster` names what the row hangs together with, a document perhaps."""
-        self.low, self.high, self.direction = score.low, score.high, score.direction
+        self._widen(score.low, score.high, score.direction)
         self.total += 1
         if score.error is not None:
             self.causes[score.error.cause] += 1
@@ -64,6 +65,12 @@ class Summary:
             self.total += rows
             self.causes[Cause.LOST] += rows
 
+    def _widen(self, low: float, high: float, direction: Direction) -> None:
+        """The range of the metric is the widest of its rows, whatever their order."""
+        if self.total:
+            low, high = min(low, self.low), max(high, self.high)
+        self.low, self.high, self.direction = low, high, direction
+
     def _plus(self, value: float) -> None:
         total = self._sum + value
         if abs(self._sum) >= abs(value):
@@ -78,7 +85,7 @@ class Summary:
         Counts are equal, means to 1e-12 of the range; the order of what is merged does not matter to either.
         """
         if other.total:
-            self.low, self.high, self.direction = other.low, other.high, other.direction
+            self._widen(other.low, other.high, other.direction)
         self.scored += other.scored
         self.total += other.total
         self.causes.update(other.causes)
@@ -89,7 +96,8 @@ class Summary:
     def state(self) -> dict[str, Any]:
         """All that `merge` needs of it, as plain JSON values: `from_state` reads them. Without clusters."""
         return {
-            **{name: getattr(self, name) for name in ("low", "high", "direction", "scored", "total")},
+            **{name: finite_or_none(getattr(self, name)) for name in ("low", "high")},
+            **{name: getattr(self, name) for name in ("direction", "scored", "total")},
             "causes": dict(self.causes),
             "sum": [self._sum, self._lost],
             "moments": [getattr(self._moments, name) for name in _MOMENTS] if self._moments.n else None,
@@ -98,7 +106,7 @@ class Summary:
     @classmethod
     def from_state(cls, metric: str, state: Mapping[str, Any]) -> Self:
         """What `state` told, digit by digit."""
-        found = cls(metric, *(state[name] for name in ("low", "high", "direction", "scored", "total")))
+        found = cls(metric, *_range_of(state), state["scored"], state["total"])
         found.causes = Counter(state["causes"])
         found._sum, found._lost = state["sum"]
         if state["moments"] is not None:
@@ -132,6 +140,8 @@ class Summary:
         if not self.total:
             return None
         gaps = self.total - self.scored
+        if not gaps:
+            return self.sum / self.total, self.sum / self.total  # 0 · inf is no number
         return (self.sum + gaps * self.low) / self.total, (self.sum + gaps * self.high) / self.total
 
     def to_dict(self) -> dict[str, Any]:
@@ -146,22 +156,22 @@ class Summary:
             "clusters": None if found is None or self._moments.clusters is None else found.clusters,
             "scored": self.scored,
             "total": self.total,
-            "bounds": None if self.bounds is None else list(self.bounds),
+            "bounds": None if self.bounds is None else list(map(finite_or_none, self.bounds)),
             "causes": {str(cause): count for cause, count in self.causes.most_common()},
-            "low": self.low,
-            "high": self.high,
+            "low": finite_or_none(self.low),
+            "high": finite_or_none(self.high),
             "direction": self.direction,
         }
 
     @classmethod
     def empty(cls, metric: str, data: Mapping[str, Any] | None) -> Self:
         """A summary of no rows; `data`, where there is some, is what `to_dict` wrote, and has the range."""
-        return cls(metric) if data is None else cls(metric, data["low"], data["high"], data["direction"])
+        return cls(metric) if data is None else cls(metric, *_range_of(data))
 
     @classmethod
     def from_dict(cls, metric: str, data: Mapping[str, Any]) -> Self:
         """What `to_dict` wrote, for reading: the sum is that of the rounded mean."""
-        found = cls(metric, data["low"], data["high"], data["direction"], data["scored"], data["total"])
+        found = cls(metric, *_range_of(data), data["scored"], data["total"])
         found.causes = Counter(data["causes"])
         found._sum = (data["mean"] or 0.0) * data["scored"]
         if data.get("interval") is not None:  # runs of an earlier assay have none
@@ -181,3 +191,7 @@ class Summary:
 
     def __repr__(self) -> str:
         return f"<Summary {self}>"
+
+
+def _range_of(data: Mapping[str, Any]) -> tuple[float, float, Direction]:
+    return read_low(data["low"]), read_high(data["high"]), data["direction"]

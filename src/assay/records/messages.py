@@ -260,7 +260,7 @@ def tool_call_of(value: object) -> ToolCall:
     output, identity = _get(body, "output"), _get(value, "id")
     return ToolCall(
         name=name,
-        arguments=json_object(given),
+        arguments=json_object(given, nulls=True),
         output=output if isinstance(output, str) or missing(output) else json.dumps(output, default=str),
         id=identity if isinstance(identity, str) and identity else None,
     )

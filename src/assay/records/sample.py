@@ -94,7 +94,7 @@ class ToolCall(Record):
     def __post_init__(self) -> None:
         _clean_text(self, "name", needed=True)
         _clean_text(self, "output")
-        _put(self, "arguments", json_object(self.arguments))
+        _put(self, "arguments", json_object(self.arguments, nulls=True))
         if self.id is not None:
             _put(self, "id", _identity(self, "id", self.id))
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from assay.errors import SETTLED, Cause, InputError, printable
 from assay.records.base import Record, _name_suffix
 from assay.records.evidence import Verdict
 from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
+from assay.records.range_ends import RangeEnd
 from assay.records.sample import Sample
 
 Direction = Literal["higher", "lower"]
@@ -84,8 +86,8 @@ class Score(Record):
         metric: Label of the metric.
         value: The value, from `low` to `high`.
         error: Why there is no value.
-        low: Least value that the metric can have.
-        high: Greatest value.
+        low: Least value that the metric can have; -inf, null in JSON, where there is none.
+        high: Greatest value; inf, null in JSON, where there is none.
         direction: Which end is good: "higher" or "lower".
         verdicts: Name of what was judged against what ("answer/contexts") -> the verdicts behind the value.
         parts: Name of an intermediate figure of the formula -> its value.
@@ -100,8 +102,8 @@ class Score(Record):
     metric: str
     value: float | None = None
     error: ScoreError | None = None
-    low: float = 0.0
-    high: float = 1.0
+    low: Annotated[float, RangeEnd(-math.inf)] = 0.0
+    high: Annotated[float, RangeEnd(math.inf)] = 1.0
     direction: Direction = "higher"
     verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
     parts: Mapping[str, float] = field(default_factory=dict)

@@ -9,9 +9,8 @@ Rows are the same where they have the same id; without ids, where they ask the s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay._util.terminal import pluralize
@@ -19,6 +18,7 @@ from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
 from assay.analysis.comparison.pairing import PairedRow, shared_metrics, shared_rows
 from assay.errors import InputError, printable
 from assay.evaluation.result import Result
+from assay.records.range_ends import plain_values
 from assay.stats import Estimate, holm
 
 if TYPE_CHECKING:
@@ -82,8 +82,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values."""
-        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return found
+        return plain_values(self)
 
 
 def compare(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from assay.analysis.gates.rules import GateRule
 from assay.errors import printable
 from assay.judges.thresholds import Threshold
+from assay.records.range_ends import plain_values
 
 Verdict = Literal["PASS", "FAIL", "INCONCLUSIVE"]
 
@@ -135,8 +135,7 @@ class GateDecision:
         Returns:
             All of it, rulings and rows included.
         """
-        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return {"verdict": self.verdict, "exit_code": self.exit_code, "headline": self.headline, **found}
+        return {"verdict": self.verdict, "exit_code": self.exit_code, "headline": self.headline, **plain_values(self)}
 
 
 def joined(verdicts: Sequence[Verdict]) -> Verdict:

@@ -6,6 +6,7 @@ Jaro-Winkler. `pairwise_string_distance` compares with `metadata["prediction_b"]
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, get_args
@@ -18,8 +19,6 @@ from assay.metrics.systems.lexical import distance as counted
 from assay.records import Direction, Sample, Score
 
 DEFAULT: Measure = "jaro_winkler"
-#: More edits than any text takes: ranges have an end, so that a score is JSON.
-MOST = 1e9
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class StringDistance(SystemMetric):
 
     @property
     def high(self) -> float:  # type: ignore[override]  # counted edits have no end
-        return 1.0 if self.normalize_score else MOST
+        return 1.0 if self.normalize_score else math.inf
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         count = normalized_distance if self.normalize_score else counted

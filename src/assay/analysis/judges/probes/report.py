@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from assay.errors import printable
+from assay.records.range_ends import plain_values
 from assay.stats import Estimate
 
 
@@ -94,8 +94,7 @@ class ProbeReport:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values."""
-        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return found
+        return plain_values(self)
 
 
 def _short(text: str, most: int = 300) -> str:
