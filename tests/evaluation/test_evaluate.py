@@ -421,7 +421,7 @@ def test_a_store_that_cannot_be_written_any_more_keeps_what_was_scored(judge, tm
     assert str(tmp_path / "assay.db") in str(caught.value)
     assert "30 rows" in str(caught.value)
     stopped = Result.load("nightly", tmp_path)
-    assert (stopped.rows, stopped.metrics["faithfulness"].total) == (30, 30)
+    assert (stopped.rows, stopped.metrics["faithfulness"].total) == (30, 200)
     assert "disk is full" in (stopped.stopped or "")
 
 

@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Literal
+
 from assay._util.terminal import pluralize
+from assay.errors import AssayError, Cause, JudgeFailure
+
+#: What ended a run before its last row: its own sequential gate was decided, a budget was spent, the deadline passed,
+#: or anything else, such as Ctrl-C, a kill or an error.
+RunEnd = Literal["sequential", "budget", "limit", "interrupted"]
+#: The cause of the missing scores of rows that such a run did not come to. A sequential gate needs no more rows.
+UNSCORED: Mapping[str | None, Cause] = {
+    "budget": Cause.BUDGET,
+    "limit": Cause.TIMEOUT,
+    "interrupted": Cause.INTERRUPTED,
+}
 
 #: What the store says of a run from its start to its end; it stays where the process was killed.
 NOT_FINISHED = "not finished"
+
+
+def run_end_of(error: AssayError) -> RunEnd:
+    """What an error that ended a run was."""
+    return "budget" if isinstance(error, JudgeFailure) and error.cause is Cause.BUDGET else "interrupted"
+
+
+def run_end_in(info: Mapping[str, Any]) -> RunEnd | None:
+    """What ended a run, by what the store keeps of it. A process that was killed could not say it any more."""
+    ended: RunEnd | None = info.get("ended")
+    return ended if ended is not None or info.get("stopped") is None else "interrupted"
+
+
+def rows_not_reached(ended: RunEnd | None, expected: int | None, saved: int) -> int:
+    """The number of rows of the data that a run did not come to, as far as the number of all was known."""
+    return max(0, expected - saved) if ended in UNSCORED and expected is not None else 0
 
 
 def rows_in_words(rows: int, lost: int) -> str:

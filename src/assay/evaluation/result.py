@@ -14,7 +14,7 @@ from assay._util.install_hints import install_package
 from assay._util.output_files import output_file
 from assay._util.terminal import pluralize
 from assay.errors import Cause, InputError, MissingExtra, printable
-from assay.evaluation.completeness import incomplete_reasons
+from assay.evaluation.completeness import UNSCORED, RunEnd, incomplete_reasons, rows_not_reached, run_end_in
 from assay.evaluation.groups import cluster_of, grouped_by, value_in
 from assay.evaluation.summary import Summary
 from assay.records import ScoredSample, Usage
@@ -72,6 +72,8 @@ class Result:
         cache_hits: Judgements that came from the cache.
         seconds: Duration of the run.
         stopped: Why the run did not finish; None for a run that did.
+        ended: What ended it before its last row: "sequential" (its own gate was decided), "budget", "limit" (a
+            deadline) or "interrupted". None for a run that finished.
         deliveries: Name of a sink -> what became of the scores there.
         notes: Sentences that a reader of the figures should know.
         note: The note that the run was started with.
@@ -95,6 +97,7 @@ class Result:
     cache_hits: int = 0
     seconds: float = 0.0
     stopped: str | None = None
+    ended: RunEnd | None = None
     deliveries: dict[str, Deliveries] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     note: str | None = None
@@ -124,7 +127,7 @@ class Result:
         store = store if isinstance(store, Store) else Store(store)
         run = store.run_id(run)
         info = store.get_run(run)
-        result = cls(run=run, store=store, judge=info["judge"], stopped=info.get("stopped"))
+        result = cls(run=run, store=store, judge=info["judge"], stopped=info.get("stopped"), ended=run_end_in(info))
         result.usage = Usage.from_dict(info["usage"]) if info.get("usage") else Usage()
         result.cache_hits, result.seconds = info.get("cache_hits", 0), info.get("seconds", 0.0)
         result.parameters = info.get("parameters", {})
@@ -143,7 +146,7 @@ class Result:
         if counts.digest is not None and not result.lost:  # else it is known already that rows are damaged
             # of a run that grows meanwhile nobody knows which rows were read
             result.altered = counts.digest == store.row_counts(run).digest != digests.value
-        result._count_lost()
+        result.count_missing()
         return result
 
     @property
@@ -169,10 +172,25 @@ class Result:
             altered=self.altered,
         )
 
-    def _count_lost(self) -> None:
-        """Lost rows are rows without a value, of every metric."""
+    @property
+    def unscored(self) -> int:
+        """Number of rows of the data that the run did not come to, where the number of all was known at the start."""
+        return rows_not_reached(self.ended, self.expected, self.rows + self.lost)
+
+    @property
+    def rows_without_scores(self) -> dict[Cause, int]:
+        """Cause -> how many rows belong to the run and have no scores that can be read: lost, or not reached."""
+        found = {Cause.LOST: self.lost}
+        return found if self.ended not in UNSCORED else {**found, UNSCORED[self.ended]: self.unscored}
+
+    def count_missing(self) -> None:
+        """Count lost rows, and rows that were not reached, as rows without a value, of every metric; once."""
         for summary in self.metrics.values():
-            summary.add_lost(self.lost)
+            summary.add_missing(self.rows_without_scores)
+
+    def end(self, ended: RunEnd | None, why: str | None = None) -> None:
+        """Set what ended the run, and why in words; None and None once it finished."""
+        self.ended, self.stopped = ended, why if why is not None else ended
 
     def add(self, scored: ScoredSample) -> None:
         """Add a row to the summaries. The store is not written.
@@ -207,7 +225,7 @@ class Result:
             found.add(row.scored)
         if not there:
             raise InputError(f"cluster: no row has the column {column!r}")
-        found._count_lost()
+        found.count_missing()
         return found
 
     def info(self) -> dict[str, Any]:
@@ -224,6 +242,7 @@ class Result:
             "cache_hits": self.cache_hits,
             "seconds": self.seconds,
             "stopped": self.stopped,
+            "ended": self.ended,
             "deliveries": {name: found.to_dict() for name, found in self.deliveries.items()},
             "notes": self.notes,
             "note": self.note,

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from assay.data import Data, RowError
 from assay.errors import AssayError, Cause, JudgeFailure, StoreError
+from assay.evaluation.completeness import run_end_of
 from assay.evaluation.progress import progress_for
 from assay.evaluation.result import Result
 from assay.evaluation.score_sample import score_sample, skipped_sample, storable
@@ -162,21 +163,21 @@ class EvaluationRun:
     async def run(self, source: Data) -> None:
         """Score every row. Raises what ended the run before its time; `result.stopped` then says it as well."""
         began = time.perf_counter()
-        self.result.stopped = "interrupted"  # until proven otherwise
+        self.result.end("interrupted")  # until proven otherwise
         try:
             async with AsyncExitStack() as stack:
                 self.bar = stack.enter_context(progress_for(self.options.progress, source.total_for_estimates))
                 await stack.enter_async_context(asyncio.timeout(self.options.deadline))
                 await stack.enter_async_context(self.judge.session_for(self))
                 await self._rows(source)
-            self.result.stopped = self.ended
+            self.result.end(None if self.ended is None else "sequential", self.ended)
         except TimeoutError:
-            self.result.stopped = f"the deadline of {self.options.deadline} s passed"
+            self.result.end("limit", f"the deadline of {self.options.deadline} s passed")
         except AssayError as error:
-            self.result.stopped = str(error)
+            self.result.end(run_end_of(error), str(error))
             raise
         except Exception as error:
-            self.result.stopped = f"{type(error).__name__}: {error}"
+            self.result.end("interrupted", f"{type(error).__name__}: {error}")
             raise
         finally:
             self.result.seconds = time.perf_counter() - began
@@ -186,6 +187,7 @@ class EvaluationRun:
         try:
             await self.writer.close()
             self._count()
+            self.result.count_missing()
             self._note_unsaved()
             self._note_duplicate_ids()
             with self._store_errors():

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.errors import InputError, StoreError
+from assay.errors import Cause, InputError, StoreError
+from assay.evaluation.completeness import UNSCORED, rows_not_reached, run_end_in
 from assay.evaluation.summary import Summary
 from assay.store.store import RowCounts, Store
 from assay.store.tables import check_run_name
@@ -29,6 +30,7 @@ class RunLine:
     note: str | None = None
     data: str | None = None
     stopped: str | None = None
+    ended: str | None = None
     missing: int = 0
     pruned: int = 0
 
@@ -40,7 +42,7 @@ class RunLine:
     def to_dict(self) -> dict[str, Any]:
         """The line as plain JSON values."""
         summaries = {name: summary.to_dict() for name, summary in self.metrics.items()}
-        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "missing", "pruned", "errors")
+        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "ended", "missing", "pruned", "errors")
         return {**{name: getattr(self, name) for name in names}, "metrics": summaries}
 
 
@@ -56,7 +58,7 @@ def runs_of(store: Store, limit: int | None = None) -> list[RunLine]:
         if kept is not None and info.get("rows") == rows.stored and not gone:
             metrics = {name: Summary.from_dict(name, found) for name, found in kept.items()}
         else:
-            metrics = _summaries(store, run, info.get("metrics", ()), rows)
+            metrics = _summaries(store, run, info, rows)
         said = {name: info.get(name) for name in ("judge", "note", "data", "stopped")}
         lines.append(
             RunLine(
@@ -66,20 +68,25 @@ def runs_of(store: Store, limit: int | None = None) -> list[RunLine]:
                 missing=rows.missing,
                 pruned=rows.pruned,
                 metrics=metrics,
+                ended=run_end_in(info),
                 **said,
             )
         )
     return lines
 
 
-def _summaries(store: Store, run: str, names: Any, counts: RowCounts) -> dict[str, Summary]:
-    metrics, readable = {name: Summary(metric=name) for name in names}, 0
+def _summaries(store: Store, run: str, info: Mapping[str, Any], counts: RowCounts) -> dict[str, Summary]:
+    metrics, readable = {name: Summary(metric=name) for name in info.get("metrics", ())}, 0
     for row in store.rows(run):
         readable += 1
         for name, score in row.scored.scores.items():
             metrics.setdefault(name, Summary(metric=name)).add(score)
+    lost, ended = counts.missing + counts.pruned + max(0, counts.stored - readable), run_end_in(info)
+    missing = {Cause.LOST: lost}
+    if ended in UNSCORED:
+        missing[UNSCORED[ended]] = rows_not_reached(ended, info.get("expected"), readable + lost)
     for summary in metrics.values():
-        summary.add_lost(counts.missing + counts.pruned + max(0, counts.stored - readable))
+        summary.add_missing(missing)
     return metrics
 
 

@@ -59,11 +59,10 @@ class Summary:
         self._plus(score.value)
         self._moments.add(score.value, score.low, score.high, cluster)
 
-    def add_lost(self, rows: int) -> None:
-        """Take rows into account that were scored and cannot be read any more."""
-        if rows:
-            self.total += rows
-            self.causes[Cause.LOST] += rows
+    def add_missing(self, rows: Mapping[Cause, int]) -> None:
+        """Take rows into account of which there is no score: they cannot be read any more, or were not reached."""
+        self.total += sum(rows.values())
+        self.causes.update({cause: count for cause, count in rows.items() if count})
 
     def _widen(self, low: float, high: float, direction: Direction) -> None:
         """The range of the metric is the widest of its rows, whatever their order."""

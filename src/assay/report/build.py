@@ -50,7 +50,7 @@ def report_of(result: Result, baseline: Result | None = None, options: ReportOpt
     options = options or ReportOptions()
     metrics = _metrics(result, options.metrics)
     figures = gathered(result.numbered_rows(), metrics, options.slices, options.cluster)
-    figures.add_lost(result.lost)
+    figures.add_missing(result.rows_without_scores)
     report = Report(result, metrics, figures, causes=_causes(result, options.judge))
     return report if baseline is None else _against(report, baseline, options)
 
@@ -81,7 +81,7 @@ def _against(report: Report, baseline: Result, options: ReportOptions) -> Report
     report.before = ReportFigures(report.metrics, options.slices)
     for row in baseline.numbered_rows():
         report.before.take(row)
-    report.before.add_lost(baseline.lost)
+    report.before.add_missing(baseline.rows_without_scores)
     report.pairs = dict(same_rows(report.result.numbered_rows(), baseline.numbered_rows()))
     return report
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from assay.errors import InputError
+from assay.errors import Cause, InputError
 from assay.evaluation.groups import cluster_of, value_in
 from assay.evaluation.summary import Summary
 from assay.records import Sample, Score
@@ -86,10 +86,10 @@ class ReportFigures:
                     figures = group.setdefault(name, Figures(Summary(metric=name)))
                     figures.add(score, row.number, together)
 
-    def add_lost(self, rows: int) -> None:
-        """Take rows into account that belong to the run and cannot be read; no slice is known of them."""
+    def add_missing(self, rows: Mapping[Cause, int]) -> None:
+        """Take rows into account that belong to the run and have no scores, by cause; no slice is known of them."""
         for figures in self.of.values():
-            figures.summary.add_lost(rows)
+            figures.summary.add_missing(rows)
 
     def _value(self, sample: Sample, column: str) -> str | None:
         there, value = value_in(sample, column)

@@ -14,7 +14,7 @@ from typing import TypedDict, Unpack
 from assay._util.permissions import private_folder
 from assay.data import ColumnMap
 from assay.errors import AssayError, InputError
-from assay.evaluation.completeness import NOT_FINISHED
+from assay.evaluation.completeness import NOT_FINISHED, run_end_of
 from assay.evaluation.evaluate import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
 from assay.evaluation.result import Result
 from assay.evaluation.run_names import start_run
@@ -201,22 +201,23 @@ def _driven(driver: Driver, recipe: ShardRecipe, result: Result) -> Result:
 
 def _run_and_merge(driver: Driver, recipe: ShardRecipe, result: Result) -> Result:
     began = time.perf_counter()
-    result.stopped = "interrupted"
+    result.end("interrupted")
     try:
         driver.run()
-        result.stopped = None
+        result.end(None)
     except KeyboardInterrupt:
         raise EvaluationInterrupted(result) from None
     except AssayError as error:
-        result.stopped = str(error)
+        result.end(run_end_of(error), str(error))
         raise
     finally:
-        if driver.set_aside:
+        if driver.set_aside and result.ended is None:
             said = f"workers died {DEATHS} times over {'; '.join(driver.set_aside)}: set aside, a rerun tries again"
-            result.stopped = result.stopped or said
+            result.end("interrupted", said)
         if driver.quarantined:
             result.notes.append(f"in quarantine, since workers died over them: {', '.join(driver.quarantined)}")
         take_over(recipe, driver.plan, result)
+        result.count_missing()
         result.seconds = time.perf_counter() - began
         result.store.put_run(result.run, result.info())
     return result
