@@ -12,11 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from assay import open_data
 from assay.analysis.gates import Gate, GateRule
-from assay.analysis.gates.checking import check  # sessions in this process find numpy there: it is not imported twice
+from assay.analysis.gates.checking import check
 from assay.evaluation.result import Result
 
 pytest_plugins = "pytester"
+
+#: A session in this process forgets the modules that it imports: of those that it finds, there is one class each.
+IMPORTED = (open_data, check)
 
 CONFTEST = """
 import pytest
@@ -389,6 +393,104 @@ def test_the_configuration_sends_no_key_to_an_address_of_its_own(
         ["*assay.toml: [[]judge] api_key_env line 4: AWS_SECRET_ACCESS_KEY is not sent to http://127.0.0.1:1: *"]
     )
     assert "aws-very-secret" not in found.stdout.str()
+
+
+EARLY = f"""
+import pytest
+
+@pytest.fixture
+def application():
+    raise RuntimeError("no connection")
+
+def test_scored(assert_scores):
+    assert_scores({GOOD}, faithfulness=1)
+
+def test_fixture(application, assert_scores):
+    assert_scores({GOOD}, faithfulness=1)
+
+def test_body(assert_scores):
+    raise RuntimeError("no connection")
+
+def test_without():
+    raise RuntimeError("no scores are wanted of this one")
+
+def test_low(assert_scores):
+    assert_scores({BAD}, faithfulness=1)
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist.plugin", "-n", "2")], ids=["alone", "xdist"])
+def test_tests_that_fail_before_they_are_scored_make_the_run_incomplete(
+    project: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    """Two of four tests with `assert_scores` end before it: a gate on the other two would not know them."""
+    project.makepyfile(EARLY)
+    found = process(project, *workers, "--assay-run", "early", "--assay-report", "r.json")
+    found.assert_outcomes(passed=1, failed=3, errors=1)
+    run = the_run(project, "early")
+    assert (run.rows, run.ended) == (2, "interrupted")
+    (reason,) = run.incomplete
+    assert "tests that failed before they were scored" in reason
+    tests = ("test_fixture", "test_body", "test_without", "test_low", "test_scored")
+    assert {name for name in tests if name in reason} == {"test_fixture", "test_body"}
+    decision = check(Gate((GateRule("faithfulness", "at_least", 0.1),)), run)
+    assert (decision.verdict, decision.exit_code) == ("INCONCLUSIVE", 6)
+    assert json.loads((project.path / "r.json").read_text())["complete"] is False
+
+
+def test_a_test_that_is_scored_at_its_second_try_is_scored(project: pytest.Pytester) -> None:
+    """As by pytest-rerunfailures, which runs a test again and reports each try."""
+    project.makeconftest(
+        CONFTEST
+        + """
+from _pytest.runner import runtestprotocol
+
+def pytest_runtest_protocol(item, nextitem):
+    for _ in range(2):
+        for report in runtestprotocol(item, nextitem=nextitem, log=False):
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+"""
+    )
+    project.makepyfile(
+        f"""
+        tries = []
+
+        def test_it(assert_scores):
+            tries.append(1)
+            assert len(tries) > 1
+            assert_scores({GOOD}, faithfulness=1)
+        """
+    )
+    process(project, "--assay-run", "again")
+    assert the_run(project, "again").complete
+
+
+@pytest.mark.parametrize("marked", ["@pytest.mark.assay", ""])
+def test_a_session_that_scores_nothing_says_so_and_leaves_no_old_report(project: pytest.Pytester, marked: str) -> None:
+    project.makepyfile(f"import pytest\n\n{marked}\ndef test_it(request):\n    pass")
+    old = project.path / "report.json"
+    old.write_text('{"metrics": {"faithfulness": {"mean": 1.0}}}')
+    found = session(project, "--assay-report", "report.json")
+    assert found.ret == 0
+    found.stdout.fnmatch_lines(["no answer was scored, so there is no report *report.json"])
+    assert not old.exists()
+
+
+def test_a_session_that_is_killed_leaves_no_old_report(project: pytest.Pytester) -> None:
+    project.makepyfile("import os\n\ndef test_it(assert_scores):\n    os.kill(os.getpid(), 9)")
+    old = project.path / "report.json"
+    old.write_text("{}")
+    assert process(project, "--assay-report", "report.json").ret == -signal.SIGKILL
+    assert not old.exists()
+
+
+def test_collecting_tests_leaves_the_report(project: pytest.Pytester) -> None:
+    project.makepyfile("def test_it(): pass")
+    old = project.path / "report.json"
+    old.write_text("{}")
+    session(project, "--collect-only", "--assay-report", "report.json")
+    assert old.read_text() == "{}"
 
 
 def test_a_report_that_is_none_is_refused_at_once(project: pytest.Pytester) -> None:

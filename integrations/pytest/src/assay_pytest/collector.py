@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -67,15 +68,16 @@ class SessionScores:
             item.user_properties.append((PROPERTY, self.run))
         return number
 
-    def finish(self, stopped: str | None) -> None:
+    def finish(self, stopped: str | None, report: Path | None) -> None:
         """Close the run: its means, what it cost, and the report, where one is wanted.
 
         Args:
-            stopped: Why the session ended before all its tests; None where it did not.
+            stopped: Why not all tests of the session were scored; None where all were.
+            report: The file of the report; None: none is wanted.
         """
         try:
             result = Result.load(self.run, self.store)
-            result.stopped = stopped
+            result.end(None if stopped is None else "interrupted", stopped)
             result.seconds = time.time() - (result.started or time.time())
             for row in result.numbered_rows():
                 for score in row.scored.scores.values():
@@ -83,11 +85,9 @@ class SessionScores:
             self.store.put_run(self.run, result.info())
             rows = f"{result.rows} answer{'' if result.rows == 1 else 's'}"
             self._said = [str(result), f"{rows} in run {self.run} of {self.store.name}"]
-            report = self._config.getoption("assay_report")
             if report is not None:
-                path = self._config.invocation_params.dir / report
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._said.append(f"report: {report_run(result, path)}")
+                report.parent.mkdir(parents=True, exist_ok=True)
+                self._said.append(f"report: {report_run(result, report)}")
         except (AssayError, OSError) as error:  # what the tests found stands without it
             self._said.append(f"assay: {type(error).__name__}: {error}")
 

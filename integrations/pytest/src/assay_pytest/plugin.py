@@ -5,6 +5,7 @@ Neither assay nor numpy is imported before a test asks for a fixture or has the 
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ MARKS = (
     "answers, given as a Sample",
 )
 FORMS = (".html", ".md", ".json", ".xml", ".csv", ".parquet")
+#: Under these names a report says that its test was scored, and that it failed before it was.
+_SCORED, _UNSCORED = "assay_run", "assay_unscored"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,6 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
     report = config.getoption("assay_report")
     if report is not None and Path(report).suffix.lower() not in FORMS:
         raise pytest.UsageError(f"--assay-report: expected a file that ends in {', '.join(FORMS)}; got {report!r}")
+    config.stash[_KEY] = unscored = _UnscoredTests()
+    config.pluginmanager.register(unscored, "assay-unscored")
     if config.pluginmanager.hasplugin("xdist"):
         from assay_pytest.workers import Workers
 
@@ -60,8 +65,56 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         parametrize(metafunc, mark)
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """A report of an earlier session must not pass for one of this session, however this session ends."""
+    report = _report_path(session.config)
+    if report is not None and report.is_file() and not session.config.getoption("collectonly"):
+        report.unlink()
+
+
+class _UnscoredTests:
+    """The tests that failed before their answer was scored: of these a gate over the run knows nothing."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, None] = {}
+
+    def __str__(self) -> str:
+        some = ", ".join(list(self.names)[:3])
+        more = f" and {len(self.names) - 3} more" if len(self.names) > 3 else ""
+        return f"tests that failed before they were scored: {some}{more}"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        scores = "assert_scores" in getattr(item, "fixturenames", ())
+        if report.failed and scores and not any(name == _SCORED for name, _ in report.user_properties):
+            report.user_properties.append((_UNSCORED, True))
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        said = {name for name, _ in report.user_properties}
+        if _UNSCORED in said:
+            self.names[report.nodeid] = None
+        elif _SCORED in said:  # at another try
+            self.names.pop(report.nodeid, None)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str) -> None:
+        """Nobody knows whether a test was scored before its worker of xdist went down with it."""
+        self.names[crashitem] = None
+
+
+_KEY: pytest.StashKey[_UnscoredTests] = pytest.StashKey()
+
+
+def _report_path(config: pytest.Config) -> Path | None:
+    """The file of the report, in the process that writes it."""
+    report = config.getoption("assay_report")
+    return None if report is None or hasattr(config, "workerinput") else config.invocation_params.dir / report
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if any(name == "assay_run" for name, _ in report.user_properties):
+    if any(name == _SCORED for name, _ in report.user_properties):
         from assay_pytest.collector import note
 
         note(report.user_properties)
@@ -70,7 +123,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     collected = _collected(session.config)
     if collected is not None and not hasattr(session.config, "workerinput"):
-        collected.finish(_stopped(session, exitstatus))
+        unscored = session.config.stash[_KEY]
+        stopped = _stopped(session, exitstatus) or (str(unscored) if unscored.names else None)
+        collected.finish(stopped, _report_path(session.config))
 
 
 def _stopped(session: pytest.Session, exitstatus: int) -> str | None:
@@ -83,9 +138,12 @@ def _stopped(session: pytest.Session, exitstatus: int) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    collected = _collected(config)
+    collected, report = _collected(config), _report_path(config)
     if collected is not None:
         collected.show(terminalreporter)
+    elif report is not None and not config.getoption("collectonly"):
+        terminalreporter.section("assay")
+        terminalreporter.write_line(f"no answer was scored, so there is no report {report}")
 
 
 def _collected(config: pytest.Config) -> SessionScores | None:
