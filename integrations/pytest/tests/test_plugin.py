@@ -419,7 +419,7 @@ def test_low(assert_scores):
 """
 
 
-@pytest.mark.parametrize("workers", [(), ("-p", "xdist.plugin", "-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "xdist"])
 def test_tests_that_fail_before_they_are_scored_make_the_run_incomplete(
     project: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:
