@@ -147,6 +147,19 @@ class StoreError(AssayError):
     """The store cannot be opened, read or written. The message names the file and what is wrong with it."""
 
 
+class RunReplacedError(StoreError):
+    """A run was deleted, or replaced by another of its name, while it was being written."""
+
+    def __init__(self, run: str) -> None:
+        super().__init__(
+            f"run {run!r} was deleted or replaced by another process; give each process a run of its own, or none"
+        )
+        self.run = run
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return type(self), (self.run,)
+
+
 class Undelivered(AssayError):
     """A sink could not hand over some scores. `scores` names their metrics; the others were delivered.
 

@@ -408,11 +408,11 @@ def test_a_score_that_cannot_be_written_is_one_skipped_score(judge, tmp_path):
 def test_a_store_that_cannot_be_written_any_more_keeps_what_was_scored(judge, tmp_path, monkeypatch):
     put_row, rows = Store.put_row, []
 
-    def full(self: Store, run: str, number: int, scored: Any) -> None:
+    def full(self: Store, run: str, number: int, scored: Any, **start: Any) -> None:
         if len(rows) == 30:
             raise sqlite3.OperationalError("database or disk is full")
         rows.append(number)
-        put_row(self, run, number, scored)
+        put_row(self, run, number, scored, **start)
 
     monkeypatch.setattr(Store, "put_row", full)
     with pytest.raises(StoreError) as caught:
@@ -428,7 +428,7 @@ def test_a_store_that_cannot_be_written_any_more_keeps_what_was_scored(judge, tm
 def test_the_command_line_ends_with_one_line_when_the_store_cannot_be_written(tmp_path, monkeypatch, capsys):
     from assay.cli.main import main
 
-    def full(self: Store, run: str, number: int, scored: Any) -> None:
+    def full(self: Store, run: str, number: int, scored: Any, **start: Any) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")

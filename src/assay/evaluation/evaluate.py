@@ -6,7 +6,6 @@ One implementation, `aevaluate`; `evaluate` is the same for callers without a lo
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import wraps
@@ -222,7 +221,7 @@ def _begin(
         raise InputError(f"note: expected a text, got {type(note).__name__}")
     note = note and well_formed(note)
     kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
-    result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name, started=time.time(),
+    result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name,
                     expected=source.total_for_estimates())  # fmt: skip
     for metric in chosen:
         result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
@@ -236,7 +235,8 @@ def _begin(
     result.notes.extend(source.doubts)
     if (unable := _unable(chosen, judge)) is not None:
         result.notes.append(unable)
-    result.run = start_run(kept, run, {**result.info(), "stopped": NOT_FINISHED}, replace=replace)
+    info = {**result.info(), "stopped": NOT_FINISHED}
+    result.run, result.started = start_run(kept, run, info, replace=replace)
     judgements = kept.judgements(result.run)
     cache = JudgementCache(judge.with_store(judgements), judgements, options.reading)
     if cache.batched_groups:

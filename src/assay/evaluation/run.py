@@ -191,7 +191,7 @@ class EvaluationRun:
             self._note_unsaved()
             self._note_duplicate_ids()
             with self._store_errors():
-                self.result.store.put_run(self.result.run, self.result.info())
+                self.result.store.put_run(self.result.run, self.result.info(), started=self.result.started)
         finally:
             await self.judge.release()
 
@@ -262,11 +262,12 @@ class EvaluationRun:
     def _keep(self, number: int, scored: ScoredSample) -> ScoredSample:
         """Put the row on disk. A score that cannot be written (a metric of the user's own) is skipped instead."""
         with self._store_errors():
+            run, started = self.result.run, self.result.started
             try:
-                self.result.store.put_row(self.result.run, number, scored)
+                self.result.store.put_row(run, number, scored, started=started)
             except (ValueError, TypeError, RecursionError):
                 scored = storable(scored)
-                self.result.store.put_row(self.result.run, number, scored)
+                self.result.store.put_row(run, number, scored, started=started)
         return scored
 
     @contextmanager

@@ -90,8 +90,8 @@ def _summaries(store: Store, run: str, info: Mapping[str, Any], counts: RowCount
     return metrics
 
 
-def start_run(store: Store, name: str | None, info: Mapping[str, Any], *, replace: bool = False) -> str:
-    """Make a run in the store and give its name. Without one it gets a new one that sorts by time.
+def start_run(store: Store, name: str | None, info: Mapping[str, Any], *, replace: bool = False) -> tuple[str, float]:
+    """Make a run in the store and give its name and its start. Without a name it gets a new one that sorts by time.
 
     Raises InputError for a name that the store has, unless it is to be replaced: its rows are then deleted.
     """
@@ -105,18 +105,16 @@ def start_run(store: Store, name: str | None, info: Mapping[str, Any], *, replac
                 "score anew under this one (judgements stay, so nothing is asked twice)"
             )
         store.delete_run(name)
-    store.create_run(name, info)  # refuses it if another process was quicker
-    return name
+    return name, store.create_run(name, info)  # refuses it if another process was quicker
 
 
-def _new_run(store: Store, info: Mapping[str, Any]) -> str:
+def _new_run(store: Store, info: Mapping[str, Any]) -> tuple[str, float]:
     for _ in range(10):
         name = new_name()
         try:
-            store.create_run(name, info)
+            return name, store.create_run(name, info)
         except InputError:  # somebody drew the same bits in the same second
             continue
-        return name
     raise StoreError(f"store {store.name!r}: ten new run names were all taken")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay._util.compression import pack, to_json, unpack
-from assay.errors import StoreError
+from assay.errors import RunReplacedError, StoreError
 from assay.records import Sample, Score, ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
 from assay.store.digests import MODULUS, RowDigests, row_digest
@@ -37,23 +37,33 @@ class Row:
         return f"<Row {self.number}: {self.scored!r}>"
 
 
-def put_rows(db: Statements, run: str, rows: Iterable[tuple[int, str | None, bytes]]) -> None:
-    """Write rows (number, id, body) of a run; its number of rows and its digest change in the same transaction."""
+def put_rows(
+    db: Statements, run: str, rows: Iterable[tuple[int, str | None, bytes]], started: float | None = None
+) -> None:
+    """Write rows (number, id, body) of a run; its number of rows and its digest change in the same transaction.
+
+    `started`: the start of the run that is meant. Raises RunReplacedError where it is not there any more.
+    """
     added = change = 0
     for number, name, body in rows:
         before = _put_row(db, run, number, name, body)
         added += before is None
         change += row_digest(number, name, body) - (0 if before is None else row_digest(number, *before))
-    count_rows(db, run, added, change)
+    count_rows(db, run, added, change, started)
 
 
-def count_rows(db: Statements, run: str, added: int, change: int) -> None:
+def count_rows(db: Statements, run: str, added: int, change: int, started: float | None = None) -> None:
     """Change the number of rows of a run, and its digest by so much. Where they are unknown (NULL) they stay so."""
     if added or change:
-        db.execute(
-            f"UPDATE runs SET saved = saved + ?, digest = (digest + ?) & {MODULUS - 1} WHERE id = ?",
-            (added, change % MODULUS, run),
-        )
+        this, values = which_run(run, started)
+        sql = f"UPDATE runs SET saved = saved + ?, digest = (digest + ?) & {MODULUS - 1} WHERE {this}"
+        if not db.execute(sql, (added, change % MODULUS, *values)).rowcount and started is not None:
+            raise RunReplacedError(run)
+
+
+def which_run(run: str, started: float | None) -> tuple[str, tuple[Any, ...]]:
+    """The condition that finds a run by its name, and by its start where one is given; with its values."""
+    return ("id = ?", (run,)) if started is None else ("id = ? AND started = ?", (run, started))
 
 
 def _put_row(db: Statements, run: str, number: int, name: str | None, body: bytes) -> tuple[str | None, bytes] | None:

@@ -23,7 +23,7 @@ from assay._util.call_repr import call_repr
 from assay._util.compression import key_hash, pack, to_json, unpack
 from assay._util.forks import own_lock
 from assay._util.normalise import well_formed
-from assay.errors import InputError, StoreError
+from assay.errors import InputError, RunReplacedError, StoreError
 from assay.records import ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 from assay.store.digests import RowDigests, text_digest
@@ -38,6 +38,7 @@ from assay.store.rows import (
     row_of,
     scores_of,
     stored_scores,
+    which_run,
 )
 from assay.store.rows import Row as Row
 from assay.store.schema import FileTables, source_number
@@ -344,37 +345,48 @@ class Store:
 
     # ---- runs and their rows
 
-    def create_run(self, run: str, info: Mapping[str, Any]) -> None:
+    def create_run(self, run: str, info: Mapping[str, Any]) -> float:
         """Start a run.
 
         Args:
             run: Name of the run.
             info: What is known about it, as JSON values.
 
+        Returns:
+            The start of the run, in seconds since 1970: it tells the run from another of the same name.
+
         Raises:
             InputError: There is a run of this name: two runs never mix their rows.
         """
         sql, text = f"{_NEW_RUN} ON CONFLICT (id) DO NOTHING", to_json({**info, VERSION_KEY: VERSION})
         values = (run, time.time(), text)
-        if not self.write(lambda db: db.execute(sql, (*values, text_digest(text), run)).rowcount):
-            if self._one("SELECT id, started, info FROM runs WHERE id = ?", run) == values:
-                return  # it was done twice
+        made = self.write(lambda db: db.execute(sql, (*values, text_digest(text), run)).rowcount)
+        if not made and self._one("SELECT id, started, info FROM runs WHERE id = ?", run) != values:  # not done twice
             there = f"run: {run!r} is in the store {self.name!r} already"
             raise InputError(f"{there}; take another name, or delete it first with Store.delete_run")
+        return values[1]
 
-    def put_run(self, run: str, info: Mapping[str, Any]) -> None:
+    def put_run(self, run: str, info: Mapping[str, Any], *, started: float | None = None) -> None:
         """Update what is known about a run; it is started if it is not there.
 
         Args:
             run: Name of the run.
             info: What is known about it, as JSON values.
+            started: Start of the run that is meant, as `create_run` returned it.
+
+        Raises:
+            RunReplacedError: The run that was started then is not there any more.
         """
+        text, used = to_json({**info, VERSION_KEY: VERSION}), self._used_by(run)
+        known, (this, meant) = (text, text_digest(text)), which_run(run, started)
         changed = "info = excluded.info, info_digest = excluded.info_digest"
-        sql, text = f"{_NEW_RUN} ON CONFLICT (id) DO UPDATE SET {changed}", to_json({**info, VERSION_KEY: VERSION})
-        values, used = (run, time.time(), text, text_digest(text), run), self._used_by(run)
 
         def put(db: Statements) -> None:
-            db.execute(sql, values)
+            if started is None:
+                new = f"{_NEW_RUN} ON CONFLICT (id) DO UPDATE SET {changed}"
+                db.execute(new, (run, time.time(), *known, run))
+            elif not db.execute(f"UPDATE runs SET info = ?, info_digest = ? WHERE {this}", (*known, *meant)).rowcount:
+                raise RunReplacedError(run)
             _note(db, run, used)
 
         self.write(put)
@@ -558,36 +570,44 @@ class Store:
             raise InputError(f"run {run!r} is not in the store {self.name!r}{there}")
         return str(row[0])
 
-    def put_row(self, run: str, number: int, scored: ScoredSample) -> None:
+    def put_row(self, run: str, number: int, scored: ScoredSample, *, started: float | None = None) -> None:
         """Keep one scored row; a row with the same number is replaced.
 
         Args:
             run: Name of the run.
             number: Number of the row, from 1.
             scored: The sample with its scores.
+            started: Start of the run that is meant, as `create_run` returned it.
+
+        Raises:
+            RunReplacedError: The run that was started then is not there any more.
         """
         name, body = clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored))
         used = self._used_by(run)
 
         def put(db: Statements) -> None:
-            put_rows(db, run, [(number, name, body)])
+            put_rows(db, run, [(number, name, body)], started)
             _note(db, run, used)
 
         self.write(put)
 
-    def put_rows(self, run: str, rows: Iterable[tuple[int, ScoredSample]]) -> None:
+    def put_rows(self, run: str, rows: Iterable[tuple[int, ScoredSample]], *, started: float | None = None) -> None:
         """Keep several scored rows, all or none.
 
         Args:
             run: Name of the run.
             rows: Pairs of a number and a sample with its scores.
+            started: Start of the run that is meant, as `create_run` returned it.
+
+        Raises:
+            RunReplacedError: The run that was started then is not there any more.
         """
         bodies = [
             (number, clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored)))
             for number, scored in rows
         ]
 
-        self.write(lambda db: put_rows(db, run, bodies))
+        self.write(lambda db: put_rows(db, run, bodies, started))
 
     def merge_row(self, run: str, scored: ScoredSample) -> int:
         """Keep one scored sample under its key: a new row at the end, or new scores on the row that it has.

@@ -265,7 +265,7 @@ def test_a_full_disk_is_inconclusive(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def full(self: Store, run: str, number: int, scored: assay.ScoredSample) -> None:
         if len(saved) == 3:
             raise sqlite3.OperationalError("database or disk is full")
-        put_row(self, run, number, scored)
+        put_row(self, run, number, scored, **start)
         saved.append(number)
 
     monkeypatch.setattr(Store, "put_row", full)

@@ -169,12 +169,13 @@ def evaluate_in_shards(
         if budget is not None and may_be_shared(budget):
             budget = engine.shared(budget, _spending(folder, own))
         result = Result(
-            run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
+            run="", store=kept, judge=resolved.fingerprint, note=note, data=source.name,
             parameters={metric.label: repr(metric) for metric in chosen},
         )  # fmt: skip
         for metric in chosen:
             result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
-        result.run = start_run(kept, run, {**result.info(), "stopped": NOT_FINISHED}, replace=replace)
+        info = {**result.info(), "stopped": NOT_FINISHED}
+        result.run, result.started = start_run(kept, run, info, replace=replace)
         recipe = ShardRecipe(
             files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.address,
             run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial,
@@ -219,7 +220,7 @@ def _run_and_merge(driver: Driver, recipe: ShardRecipe, result: Result) -> Resul
         take_over(recipe, driver.plan, result)
         result.count_missing()
         result.seconds = time.perf_counter() - began
-        result.store.put_run(result.run, result.info())
+        result.store.put_run(result.run, result.info(), started=result.started)
     return result
 
 
@@ -243,7 +244,7 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
         if entry is None:
             continue
         merged.add(entry, fresh=False)
-        result.store.put_rows(result.run, _numbered(folder, shard, before))
+        result.store.put_rows(result.run, _numbered(folder, shard, before), started=result.started)
     result.usage, result.cache_hits = usage, cache_hits
 
 
