@@ -262,7 +262,7 @@ def test_a_run_without_rows_against_a_baseline(assay_command: Run) -> None:
 def test_a_full_disk_is_inconclusive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_row, saved = Store.put_row, list[int]()
 
-    def full(self: Store, run: str, number: int, scored: assay.ScoredSample) -> None:
+    def full(self: Store, run: str, number: int, scored: assay.ScoredSample, **start: float) -> None:
         if len(saved) == 3:
             raise sqlite3.OperationalError("database or disk is full")
         put_row(self, run, number, scored, **start)
