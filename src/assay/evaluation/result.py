@@ -16,6 +16,7 @@ from assay._util.terminal import pluralize
 from assay.errors import Cause, InputError, MissingExtra, printable
 from assay.evaluation.completeness import UNSCORED, RunEnd, incomplete_reasons, rows_not_reached, run_end_in
 from assay.evaluation.groups import cluster_of, grouped_by, value_in
+from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.summary import Summary
 from assay.records import ScoredSample, Usage
 from assay.sinks.writing import Deliveries
@@ -85,6 +86,7 @@ class Result:
         missing: Rows that were saved and are not in the store any more.
         pruned: Rows that were deleted to make the store smaller.
         altered: Whether the rows that can be read are not the ones that were saved.
+        quotes: How many verdicts quote the passages, and how many of them what is not there.
     """
 
     run: str
@@ -109,6 +111,7 @@ class Result:
     missing: int = 0
     pruned: int = 0
     altered: bool = False
+    quotes: QuoteCounts = field(default_factory=QuoteCounts)
 
     @classmethod
     def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
@@ -199,6 +202,7 @@ class Result:
             scored: The sample with its scores.
         """
         self.rows += 1
+        self.quotes.add(scored)
         together = None if self.cluster is None else cluster_of(scored.sample, self.cluster, self.rows)
         for name, score in scored.scores.items():
             self.metrics.setdefault(name, Summary(metric=name)).add(score, together)
@@ -218,7 +222,13 @@ class Result:
         Raises:
             InputError: No row has the column.
         """
-        found = replace(self, metrics={name: Summary(metric=name) for name in self.metrics}, rows=0, cluster=column)
+        found = replace(
+            self,
+            metrics={name: Summary(metric=name) for name in self.metrics},
+            rows=0,
+            cluster=column,
+            quotes=QuoteCounts(),
+        )
         there = not self.rows
         for row in self.numbered_rows():
             there = there or value_in(row.scored.sample, column)[0]
@@ -249,6 +259,7 @@ class Result:
             "data": self.data,
             "rows": self.rows,
             "expected": self.expected,
+            "quotes": self.quotes.to_dict(),
             "summaries": {name: summary.to_dict() for name, summary in self.metrics.items()},
         }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from assay._util.terminal import pluralize, width
 from assay.evaluation.completeness import rows_in_words
+from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.summary import Summary
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class RunTotals(Protocol):
     notes: list[str]
     note: str | None
     cluster: str | None
+    quotes: QuoteCounts
 
     @property
     def lost(self) -> int: ...
@@ -92,6 +94,7 @@ def footer(result: RunTotals) -> str:
     lines += [f"INCOMPLETE: {reason}" for reason in result.incomplete]
     if result.cluster is not None:
         lines.append(f"intervals take rows with one {result.cluster} together: {_clusters(result.metrics)}")
+    lines += [str(result.quotes)] if result.quotes.unlocated else []
     lines += [f"note: {note}" for note in result.notes]
     for sink, deliveries in result.deliveries.items():
         lines.append(f"{sink}: {deliveries}")

@@ -16,6 +16,7 @@ from assay.data import ColumnMap
 from assay.errors import AssayError, InputError
 from assay.evaluation.completeness import NOT_FINISHED, run_end_of
 from assay.evaluation.evaluate import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
+from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.result import Result
 from assay.evaluation.run_names import start_run
 from assay.evaluation.sharded.driver import DEATHS, Driver, ShardMerger
@@ -234,7 +235,7 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
     before, file, in_file = 0, 0, 0
     usage, cache_hits = result.usage, result.cache_hits
     _empty(result, names)
-    result.rows = 0
+    result.rows, result.quotes = 0, QuoteCounts()
     merged = ShardMerger(result)
     for shard in shards:
         if shard.file != file:
@@ -244,11 +245,14 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
         if entry is None:
             continue
         merged.add(entry, fresh=False)
-        result.store.put_rows(result.run, _numbered(folder, shard, before), started=result.started)
+        rows = _numbered(folder, shard, before, result.quotes)
+        result.store.put_rows(result.run, rows, started=result.started)
     result.usage, result.cache_hits = usage, cache_hits
 
 
-def _numbered(folder: Folder, shard: Shard, before: int) -> Iterator[tuple[int, ScoredSample]]:
+def _numbered(folder: Folder, shard: Shard, before: int, quotes: QuoteCounts) -> Iterator[tuple[int, ScoredSample]]:
     for row in folder.rows(shard):
         number = before + row.pop("row")
-        yield number, ScoredSample.from_dict(row)
+        scored = ScoredSample.from_dict(row)
+        quotes.add(scored)
+        yield number, scored
