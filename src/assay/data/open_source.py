@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
@@ -16,6 +16,9 @@ from assay.data.sources import Source, UnreadableRow
 from assay.errors import Cause, InputError
 from assay.records import Sample
 from assay.records.field_names import find_columns, missing
+
+#: Texts of the first rows, which are looked at before the others: their length together.
+HEAD_BYTES = 16 << 20
 
 
 class OpenSource:
@@ -122,13 +125,31 @@ class OpenSource:
 def _read_head(source: Source) -> tuple[list[object], Iterator[object] | None]:
     """The first rows of a source; and, where it can be read once, all of its rows. Raises InputError without rows."""
     rows = source.open()
-    head = list(islice(rows, source.head))
+    head = list(_up_to(HEAD_BYTES, islice(rows, source.head)))
     close = None if source.once else getattr(rows, "close", None)
     if close is not None:
         close()  # lets go of the file
     if source.total == 0 or (source.head and not head):
         raise InputError(f"{source.what} has no rows")
     return head, chain(head, rows) if source.once else None
+
+
+def _up_to(size: int, rows: Iterable[object]) -> Iterator[object]:
+    """Rows until their texts are this long together."""
+    for row in rows:
+        yield row
+        size -= _length(row)
+        if size <= 0:
+            return
+
+
+def _length(value: object, depth: int = 3) -> int:
+    """The length of the texts in a row, as far as they do not lie deep."""
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    if not depth or not isinstance(value, (Mapping, list, tuple)):
+        return 0
+    return sum(_length(item, depth - 1) for item in (value.values() if isinstance(value, Mapping) else value))
 
 
 def _id_of(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:

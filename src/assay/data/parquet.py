@@ -103,7 +103,7 @@ def _rows_at_once(columns: list[Any], unpacked: int, dictionaries: list[str]) ->
         if _DICTIONARY.intersection(column.encodings) and column.path_in_schema not in dictionaries
     ]
     most = BATCH if unpacked <= byte_limits.ROW else FEW
-    for sizes, limit in ((repeating, byte_limits.ROW), (mixed, byte_limits.FILE // 2)):
+    for sizes, limit in ((repeating, byte_limits.ROW), (mixed, byte_limits.ROW // 2)):
         most = max(1, min([most, *(limit // max(1, size) for size in sizes)]))
     return most
 

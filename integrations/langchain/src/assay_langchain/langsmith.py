@@ -54,7 +54,7 @@ class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
             evaluator_run_id: The id that LangSmith gives this evaluation.
 
         Returns:
-            `{"results": [...]}`, one result per metric.
+            One result per metric, in a list under the key `results`.
         """
         return _results(self._scorer.score(lambda: row_from_run(run, example)), evaluator_run_id)
 

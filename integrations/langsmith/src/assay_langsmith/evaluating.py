@@ -69,7 +69,7 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
             evaluator_run_id: The id that LangSmith gives this evaluation.
 
         Returns:
-            `{"results": [...]}`, one result per metric.
+            One result per metric, in a list under the key `results`.
         """
         return _results(self._panel.score(lambda: row_of_run(run, example), _id(run)), evaluator_run_id)
 
