@@ -126,6 +126,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.judges.cache import JudgementCache as JudgementCache
     from assay.judges.http.options import EndpointOptions as EndpointOptions
     from assay.judges.http.replies import usage_of as usage_of
+    from assay.judges.http.reply_bytes import count_replies as count_replies
     from assay.judges.llm.framework import FrameworkJudge as FrameworkJudge
     from assay.judges.llm.framework import ModelCall as ModelCall
     from assay.judges.llm.judge import Reply as Reply
@@ -238,6 +239,7 @@ _HOMES = {
     "assay.judges.cache": "JudgementCache",
     "assay.judges.http.options": "EndpointOptions",
     "assay.judges.http.replies": "usage_of",
+    "assay.judges.http.reply_bytes": "count_replies",
     "assay.judges.llm.framework": "FrameworkJudge ModelCall",
     "assay.judges.llm.judge": "Reply",
     "assay.judges.llm.model_settings": "ModelSettings plain_settings",

@@ -3,6 +3,9 @@
 A reply may take REPLY bytes unpacked, 32 MiB: a chat completion with log-probabilities takes 1 MB, the vectors of 64
 texts 6 MB. `ASSAY_MAX_REPLY_MIB=64` in the environment raises that. The body of an error is read up to ERROR bytes, and
 no further. All replies that are read at the same time may take AT_ONCE bytes, beside the first FREE of each.
+
+What a model wrote may have TEXT characters, whoever asked it. Clients of frameworks are their users': where they hold a
+client of httpx, `count_replies` has it count the bytes of replies to judges.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import os
 import threading
 import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +31,7 @@ def _limit(value: str | None) -> int:
 
 REPLY = _limit(os.environ.get("ASSAY_MAX_REPLY_MIB"))
 ERROR = MIB
+TEXT = 1 << 19
 AT_ONCE = 256 * MIB
 FREE = MIB
 
@@ -223,20 +227,47 @@ def limited_replies(limit: ReplyLimit | None = None) -> Iterator[None]:
 
 
 def count_replies(client: Any) -> None:
-    """Make an HTTP client count the bytes of replies, in `limited_replies` alone.
+    """Make HTTP clients count the bytes of replies, in `limited_replies` alone.
 
     Args:
-        client: A client of httpx or httpx2, sync or async. Anything else is left as it is.
+        client: A client of httpx or httpx2, sync or async, or an object that holds some: a client of a provider, a
+            model of a framework. Others are left as they are.
     """
-    hooks = getattr(client, "event_hooks", None)
-    if not isinstance(hooks, Mapping) or not {"request", "response"} <= hooks.keys():
+    for found in _http_clients(client):
+        hooks = found.event_hooks
+        is_async = hasattr(found, "aclose")
+        request, response = (_async_request, _async_response) if is_async else (_sync_request, _sync_response)
+        if response not in hooks["response"]:
+            counting = {"request": [*hooks["request"], request], "response": [response, *hooks["response"]]}
+            found.event_hooks = {**hooks, **counting}
+
+
+#: Where clients of providers and models of frameworks hold the client below them.
+_HOLDERS = ("_client", "client", "root_client", "_http_client", "http_client")
+
+
+def _http_clients(holder: Any, depth: int = 3) -> Iterator[Any]:
+    hooks = getattr(holder, "event_hooks", None)
+    if isinstance(hooks, Mapping) and {"request", "response"} <= hooks.keys():
+        yield holder
         return
-    is_async = hasattr(client, "aclose")
-    request, response = (_async_request, _async_response) if is_async else (_sync_request, _sync_response)
-    if response not in hooks["response"]:
-        client.event_hooks = {
-            **hooks, "request": [*hooks["request"], request], "response": [response, *hooks["response"]]
-        }  # fmt: skip
+    for name in _HOLDERS if depth else ():
+        held = None
+        with suppress(Exception):  # some are made when they are first asked for, which may need a key
+            held = getattr(holder, name, None)
+        if held is not None and held is not holder and not isinstance(held, (str, bytes, Mapping)):
+            yield from _http_clients(held, depth - 1)
+
+
+def too_large_in(error: BaseException | None) -> ReplyTooLarge | None:
+    """The ReplyTooLarge that a client of somebody else's made its own exception of; None: it is another matter."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, ReplyTooLarge):
+            return ReplyTooLarge(str(error), passing=error.passing)
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _sync_request(request: Any) -> None:

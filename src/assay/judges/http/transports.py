@@ -34,6 +34,7 @@ from assay.judges.http.reply_bytes import (
     check_values,
     count_replies,
     limited_replies,
+    too_large_in,
 )
 
 #: Seconds that a connection without a request is kept: less than the 5 s after which common servers close it.
@@ -103,7 +104,7 @@ class ClientTransport:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        count_replies(getattr(client, "_client", None))
+        count_replies(client)
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> Response:
         return await self.exchange("POST", path, seconds, body=body)
@@ -212,9 +213,7 @@ async def _read(came: Any) -> bytes:
 def _trouble_of(error: BaseException) -> Exception:
     """What a client means that could not get a reply, without its exception, which holds the request."""
     cause = error.__cause__ or error
-    if isinstance(cause, ReplyTooLarge):
-        return ReplyTooLarge(str(cause), passing=cause.passing)
-    return Unreachable(str(cause) or type(cause).__name__)
+    return too_large_in(error) or Unreachable(str(cause) or type(cause).__name__)
 
 
 def _written(response: Response, limit: ReplyLimit) -> Response:
