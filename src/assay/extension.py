@@ -65,8 +65,9 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.snapshots import document_of as document_of
     from assay.config import Config as Config
     from assay.config import configuration as configuration
+    from assay.config.keys import check_instructions as check_instructions
     from assay.config.keys import check_judge_key as check_judge_key
-    from assay.config.keys import check_store_password as check_store_password
+    from assay.config.keys import check_store as check_store
     from assay.data import ColumnMap as ColumnMap
     from assay.data import Data as Data
     from assay.data import RowError as RowError
@@ -253,7 +254,7 @@ _HOMES = {
     # Test runners: score within tests, and keep a run of it.
     "assay.analysis.gates.rules": "check_limit",
     "assay.config": "Config configuration",
-    "assay.config.keys": "check_judge_key check_store_password",
+    "assay.config.keys": "check_instructions check_judge_key check_store",
     "assay.evaluation.completeness": "NOT_FINISHED",
     "assay.evaluation.run_names": "new_name",
     "assay.evaluation.score_sample": "score_sample storable",
