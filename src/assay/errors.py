@@ -49,7 +49,7 @@ class Cause(StrEnum):
         BAD_REQUEST: The endpoint refuses this request for good.
         INTERRUPTED: The run was stopped before this one was measured.
         BAD_ROW: The row of data could not be read as a sample.
-        TOO_LARGE: The row takes more bytes than a row may.
+        TOO_LARGE: The row, a reply of the judge or a picture takes more bytes than it may.
         LOST: The row was scored, and cannot be read from the store any more.
         MISSING_EXTRA: A library that the metric needs is not installed; the message says how to.
         BUG: An error in assay, a metric or a user's judge; the message holds it.

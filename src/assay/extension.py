@@ -65,8 +65,9 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.snapshots import document_of as document_of
     from assay.config import Config as Config
     from assay.config import configuration as configuration
+    from assay.config.keys import check_instructions as check_instructions
     from assay.config.keys import check_judge_key as check_judge_key
-    from assay.config.keys import check_store_password as check_store_password
+    from assay.config.keys import check_store as check_store
     from assay.data import ColumnMap as ColumnMap
     from assay.data import Data as Data
     from assay.data import RowError as RowError
@@ -126,6 +127,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.judges.cache import JudgementCache as JudgementCache
     from assay.judges.http.options import EndpointOptions as EndpointOptions
     from assay.judges.http.replies import usage_of as usage_of
+    from assay.judges.http.reply_bytes import count_replies as count_replies
     from assay.judges.llm.framework import FrameworkJudge as FrameworkJudge
     from assay.judges.llm.framework import ModelCall as ModelCall
     from assay.judges.llm.judge import Reply as Reply
@@ -238,6 +240,7 @@ _HOMES = {
     "assay.judges.cache": "JudgementCache",
     "assay.judges.http.options": "EndpointOptions",
     "assay.judges.http.replies": "usage_of",
+    "assay.judges.http.reply_bytes": "count_replies",
     "assay.judges.llm.framework": "FrameworkJudge ModelCall",
     "assay.judges.llm.judge": "Reply",
     "assay.judges.llm.model_settings": "ModelSettings plain_settings",
@@ -251,7 +254,7 @@ _HOMES = {
     # Test runners: score within tests, and keep a run of it.
     "assay.analysis.gates.rules": "check_limit",
     "assay.config": "Config configuration",
-    "assay.config.keys": "check_judge_key check_store_password",
+    "assay.config.keys": "check_instructions check_judge_key check_store",
     "assay.evaluation.completeness": "NOT_FINISHED",
     "assay.evaluation.run_names": "new_name",
     "assay.evaluation.score_sample": "score_sample storable",

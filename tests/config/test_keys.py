@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from assay.cli.main import app
 from assay.config import configuration
-from assay.config.keys import ALLOW, check_judge_key, check_source_keys, check_store_password
+from assay.config.keys import ALLOW, check_judge_key, check_source_keys, check_store
 from assay.errors import InputError
 from tests._support.servers.openai_server import OpenAIServer
 
@@ -68,7 +68,8 @@ def test_the_key_of_a_located_file_is_not_sent(tmp_path: Path, server: OpenAISer
     assert error.startswith(
         f"assay: error: {file}: {table} api_key_env line 4: AWS_SECRET_ACCESS_KEY is not sent to http://{place}: "
     )
-    assert f"set {ALLOW}=AWS_SECRET_ACCESS_KEY@{place}, name the file with --config, or give --base-url and" in error
+    ways = "run `assay judge trust`, name the file with --config, or give --base-url and --api-key-env"
+    assert f"set {ALLOW}=AWS_SECRET_ACCESS_KEY@{place}, {ways}" in error
     assert SECRET not in done.stdout + done.stderr
 
 
@@ -216,6 +217,11 @@ def test_a_variable_goes_to_the_host_that_it_belongs_to(
         ("MY_KEY@llm.example.com:443", False),
         ("MY_KEY@example.com", False),
         ("OTHER@llm.example.com", False),
+        ("MY_KEY@*", False),  # no value allows all
+        ("*@llm.example.com", False),
+        ("*@*", False),
+        ("MY_KEY@*.example.com", False),
+        ("MY_@llm.example.com", False),
         ("", False),
     ],
 )
@@ -242,12 +248,16 @@ def test_a_pair_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("store", "environment", "sent"),
     [
-        ("postgresql://me@db.example.com/assay", {}, True),  # no password in the environment
+        ("postgresql://me@db.example.com/assay", {}, False),  # rows and scores would go there
+        ("postgresql+pg8000://db.example.com/assay", {ALLOW: "PGPASSWORD@db.example.com:5432"}, True),
+        ("postgres://127.0.0.2/assay", {}, False),
+        ("postgresql:///assay?host=/tmp/foreign", {}, False),
         ("postgresql://me@db.example.com/assay", {"PGPASSWORD": "pw"}, False),
         ("postgresql://me@db.example.com/assay", {"PGPASSWORD": "pw", "PGHOST": "db.example.com"}, True),
         ("postgresql://me@db.example.com:6432/assay", {"PGPASSWORD": "pw", "PGHOST": "db.example.com"}, False),
         ("postgresql://me@db.example.com/assay", {"PGPASSWORD": "pw", ALLOW: "PGPASSWORD@db.example.com"}, True),
-        ("postgresql://me:own@db.example.com/assay", {"PGPASSWORD": "pw"}, True),  # its own password
+        ("postgresql://me:own@db.example.com/assay", {"PGPASSWORD": "pw"}, False),  # its own password
+        ("postgresql://me:own@db.example.com/assay", {"PGHOST": "db.example.com"}, True),
         ("postgresql://me@localhost/assay", {"PGPASSWORD": "pw"}, True),  # where PGPASSWORD goes without PGHOST
         ("postgresql://me@localhost/assay?host=/tmp/foreign", {"PGPASSWORD": "pw"}, False),
         (".assay", {"PGPASSWORD": "pw"}, True),
@@ -264,12 +274,14 @@ def test_the_password_of_a_database(
     config, named = configuration(folder=tmp_path), configuration(tmp_path / "assay.toml")
     assert config is not None
     assert named is not None
-    check_store_password(named)
+    check_store(named)
     if sent:
-        check_store_password(config)
+        check_store(config)
     else:
-        with pytest.raises(InputError, match=r"assay.toml: store line 1: PGPASSWORD is not sent to postgresql://"):
-            check_store_password(config)
+        with pytest.raises(
+            InputError, match=r"assay.toml: store line 1: (PGPASSWORD is|rows and scores are) not sent to postgresql://"
+        ):
+            check_store(config)
 
 
 def test_commands_that_read_a_store_do_not_send_the_password(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from assay.errors import Cause, JudgeFailure
 from assay.judges.base import BaseJudge
 from assay.judges.cache import JudgementCache
-from assay.judges.http import transports
+from assay.judges.http import reply_bytes
 from assay.judges.http.replies import usage_of
 from assay.judges.http.retries import retry_after
 from assay.judges.llm.openai import OpenAIJudge
@@ -135,10 +135,10 @@ async def test_a_year_that_one_call_is_to_wait_holds_up_no_other(after: str, jud
 
 
 async def test_a_response_larger_than_any_is_not_kept(judge_at: JudgeAt, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transports, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(reply_bytes, "REPLY", 1 << 20)
     failure = await failure_with(judge_at, b" " * ((1 << 20) + 1))
-    assert failure.cause is Cause.CONNECTION
-    assert "its response has more than 1 MiB" in failure.message
+    assert failure.cause is Cause.TOO_LARGE
+    assert "its reply has more than 1 MiB" in failure.message
 
 
 class Answers(BaseJudge):

@@ -48,6 +48,16 @@ async def test_no_prompt_is_read_in_view_of_another() -> None:
     assert sum("Cats bark" in text for text in shown) == sum("It closed" in text for text in shown) == 1
 
 
+async def test_a_text_that_no_model_writes_is_not_read() -> None:
+    judge = Says(lambda request: "```json\n{" * 100_000)
+    (answer,) = await ask(judge, Claims("It opened.", "When?"))
+    assert answer.failure is not None
+    assert answer.failure.cause is Cause.TOO_LARGE
+    assert answer.failure.message == "the reply has 900,000 characters, more than 524,288"
+    assert len(answer.failure.raw or "") == 4000
+    assert (len(judge.requests), answer.usage.calls) == (1, 1)
+
+
 async def test_requests_stay_within_what_a_model_can_count() -> None:
     judge = Says(honest)
     (answer,) = await ask(judge, Support(claims(*(f"Claim {k}." for k in range(95))), PASSAGES))

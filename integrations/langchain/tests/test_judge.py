@@ -16,15 +16,18 @@ from langchain_core.language_models import BaseChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
+from pydantic import SecretStr
 
 import assay
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.budget.budget import Budget
+from assay.judges.http import reply_bytes
 from assay.judges.resolve import resolve_judge
 from assay.live import LiveScorer
 from assay.records import Context, Sample
 from assay.records.images import data_uri
 from assay.sinks import MemorySink
+from tests._support.servers.endless import EndlessServer
 from tests._support.servers.openai_server import Faults, OpenAIServer
 from tests._support.servers.sight import drawn
 
@@ -134,6 +137,17 @@ def test_a_model_that_hangs_is_skipped_for_its_time(server: OpenAIServer) -> Non
     error = next(iter(result)).scores["faithfulness"].error
     assert error is not None
     assert error.cause == "timeout"
+
+
+def test_a_reply_without_an_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reply_bytes, "REPLY", 1 << 20)
+    with EndlessServer() as endless:
+        model = ChatOpenAI(model="m", base_url=endless.base_url, api_key=SecretStr("k"), timeout=30)
+        result = evaluated(LangChainJudge(model, timeout=30), ROWS[:1])
+        error = next(iter(result)).scores["faithfulness"].error
+        assert error is not None
+        assert (error.cause, "its reply has more than 1 MiB" in error.message) == ("too_large", True)
+        assert endless.sent < 32 << 20
 
 
 class Counting(BaseCallbackHandler):

@@ -25,6 +25,7 @@ from pydantic import PrivateAttr
 import assay
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.budget.budget import Budget
+from assay.judges.http import reply_bytes
 from assay.judges.protocol import JUDGING
 from assay.judges.resolve import resolve_judge
 from assay.live import LiveScorer
@@ -32,6 +33,7 @@ from assay.records import Context, Sample
 from assay.records.images import data_uri
 from assay.testing import check_judge
 from integrations.llama_index.tests.fakes import Kept, engine
+from tests._support.servers.endless import EndlessServer
 from tests._support.servers.openai_server import Faults, OpenAIServer
 from tests._support.servers.sight import drawn
 
@@ -177,6 +179,35 @@ def test_what_goes_wrong_once_is_tried_again_or_named(server: OpenAIServer, faul
         assert score.error.cause == {"refusal": "refused"}.get(fault, fault)
     else:
         assert score.value is not None, score.error
+
+
+class Lazy(Served):
+    """Makes its client when it is first asked, as LlamaIndex' own class for OpenAI does, and keeps it."""
+
+    reuse_client: bool = True
+    _client: Any = PrivateAttr(default=None)
+
+    def model_post_init(self, context: Any, /) -> None:
+        CustomLLM.model_post_init(self, context)
+
+    def _get_client(self) -> Any:
+        if self._client is None:
+            self._client = SimpleNamespace(_client=httpx.Client(trust_env=False))
+        return self._client
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        reply = self._get_client()._client.post(f"{self.api_base}/chat/completions", json={})
+        return ChatResponse(message=ChatMessage(role="assistant", content=reply.text))
+
+
+def test_a_reply_without_an_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reply_bytes, "REPLY", 1 << 20)
+    with EndlessServer() as endless:
+        result = evaluated(LlamaIndexJudge(Lazy(api_base=endless.base_url), timeout=30), ROWS[:1])
+        error = next(iter(result)).scores["faithfulness"].error
+        assert error is not None
+        assert (error.cause, "its reply has more than 1 MiB" in error.message) == ("too_large", True)
+        assert endless.sent < 32 << 20
 
 
 def test_a_refused_key_ends_the_run_without_saying_the_key() -> None:

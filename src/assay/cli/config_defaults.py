@@ -114,8 +114,8 @@ def _without_the_judge_of_a_file(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_keys(given: dict[str, Any], own: set[str]) -> None:
-    """Raise InputError where a file that the user did not name would send a key to an address of its own."""
-    from assay.config.keys import check_judge_key, check_store_password
+    """Raise InputError where a file that is not trusted would send to an address, or names a file, that it may not."""
+    from assay.config.keys import check_instructions, check_judge_key, check_store
 
     config = configuration_in_use()
     if config is None:
@@ -125,7 +125,9 @@ def _check_keys(given: dict[str, Any], own: set[str]) -> None:
         if of_the_file:
             check_judge_key(config, given["judge"], given["base_url"], given["api_key_env"], of_the_file[0])
     if "store" in own and from_the_file("store"):
-        check_store_password(config)
+        check_store(config)
+    if "instructions" in own and given["instructions"] is not None and from_the_file("instructions"):
+        check_instructions(config)
 
 
 def _tell(config: Config) -> None:

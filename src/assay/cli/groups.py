@@ -21,6 +21,7 @@ from assay.cli.probe import probe
 from assay.cli.store import info, prune
 from assay.cli.store_check import check as check_store
 from assay.cli.store_check import repair
+from assay.cli.trust import trust
 from assay.cli.worker import worker
 
 
@@ -34,9 +35,10 @@ data.command()(configured(label))
 data.command("import")(import_traces)
 data.command()(configured(export))
 
-judge = _group("Judges: check, align, noise, probe, batching, cascade.")
+judge = _group("Judges: check, align, noise, probe, batching, cascade, trust.")
 for command in (check, align, noise, probe, batching, cascade):
     judge.command()(configured(command))
+judge.command()(trust)
 
 live = _group("Live traffic: queue worker, capture check.")
 live.command()(configured(worker))

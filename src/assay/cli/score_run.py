@@ -68,11 +68,12 @@ class ScoreJob:
 
 def data_meant(given: list[str] | None) -> list[str]:
     """The files that are named, or those of the configuration. Raises InputError where there are none."""
-    from assay.config.keys import check_source_keys
+    from assay.config.keys import check_data_files, check_source_keys
 
     config = configuration_in_use()
     if not given and config is not None:
         check_source_keys(config)
+        check_data_files(config)
     found = given or (None if config is None else list(config.data))
     if not found:
         raise InputError("data: name a file of answers, or one in the configuration (`assay init` writes one)")

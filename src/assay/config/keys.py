@@ -1,8 +1,14 @@
-"""Which keys of the environment a configuration may send where.
+"""What a configuration may send where, and which files it may name.
 
-Anyone who can change a file in the working directory could otherwise send any variable of the environment to an address
-of their choice. A configuration that the user named is trusted. One that was only located sends a key to an address if
-the variable belongs to that host, or if ASSAY_ALLOW_KEYS in the environment allows the pair.
+Anyone who can change a file in the working directory could otherwise send any variable of the environment, and any file
+of this machine, to an address of their choice. A configuration that the user named is trusted, and one that
+`assay judge trust` recorded, until it changes. One that was only found
+
+- sends a key to an address if the variable belongs to that host, or if ASSAY_ALLOW_KEYS allows the pair,
+- keeps a store in a database if that is the user's own server, or if ASSAY_ALLOW_KEYS allows PGPASSWORD there,
+- names judge instructions, and data for a judge at an address, below the root of its repository.
+
+`assay._util.origins` says what data may name.
 """
 
 from __future__ import annotations
@@ -10,11 +16,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
+from assay._util.origins import is_below
 from assay.config.reading import Config
 from assay.data.named_sources import is_source_name
+from assay.data.paths import paths_of
 from assay.errors import InputError
 from assay.store.tables import is_database, url_of
 
@@ -42,7 +51,9 @@ PROVIDERS: Mapping[str, tuple[str, ...]] = {
 _PORTS = {"https": 443, "http": 80, "postgresql": 5432}
 _SECRET_WORDS = ("KEY", "TOKEN", "PASSWORD", "SECRET", "HEADERS")
 
-COMMAND_LINE = "name the file with --config, or give {options} on the command line"
+COMMAND_LINE = "run `assay judge trust`, name the file with --config, or give {options} on the command line"
+#: Judges that run in this process: nothing leaves the machine.
+_HERE = ("embedded", "local:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +95,7 @@ def check_judge_key(
         key: The key of the table [judge] that the message names.
         ways: How else to allow it, for the message.
     """
-    if config.named or not os.environ.get(variable):  # nothing to send
+    if config.trusted or not os.environ.get(variable):  # nothing to send
         return
     provider = "api.anthropic.com" if judge.startswith("anthropic") else "api.openai.com"
     place = _Place.of(base_url or f"https://{provider}")
@@ -93,32 +104,66 @@ def check_judge_key(
         raise config.section.section("judge").error(key, said)
 
 
-def check_store_password(config: Config, ways: str = COMMAND_LINE) -> None:
-    """Check that PGPASSWORD may go to the database that the configuration names as its store.
+def check_store(config: Config, ways: str = COMMAND_LINE) -> None:
+    """Check that rows, scores and PGPASSWORD may go to the database that the configuration names as its store.
 
-    PGPASSWORD belongs to the server that PGHOST and PGPORT name. Where they are not set, that is localhost, port 5432.
-    The check passes for a configuration that the user named, and for a store that is not a database. It also passes
-    where PGPASSWORD is not set, and where the address of the store has a password.
+    The user's own server is the one that PGHOST and PGPORT name, else localhost, port 5432. The check passes for a
+    trusted configuration, and for a store that is not a database.
 
     Args:
         config: The configuration that names the store.
-        ways: Other ways to allow the password, for the error message. `{options}` stands for "--store".
+        ways: Other ways to allow the address, for the error message. `{options}` stands for "--store".
 
     Raises:
         InputError: The store is on another server that ASSAY_ALLOW_KEYS does not allow, or an entry of ASSAY_ALLOW_KEYS
             is malformed.
     """
     store = str(config.store or "")
-    if config.named or not is_database(store) or not os.environ.get("PGPASSWORD"):
+    if config.trusted or not is_database(store):
         return
     parts = urlsplit(url_of(store))
-    if parts.password:
-        return
     socket = parse_qs(parts.query).get("host", [None])[-1]
     place = _Place("postgresql", (parts.hostname or "localhost").casefold(), parts.port or 5432)
     own = (os.environ.get("PGHOST") or "localhost", os.environ.get("PGPORT") or "5432")
-    if own != (socket or place.host, str(place.port)) and not _allowed("PGPASSWORD", place):
-        raise config.section.error("store", _refusal("PGPASSWORD", place, ways.format(options="--store")))
+    if own == (socket or place.host, str(place.port)) or _allowed("PGPASSWORD", place):
+        return
+    sends_password = bool(os.environ.get("PGPASSWORD")) and not parts.password
+    what = "PGPASSWORD is" if sends_password else "rows and scores are"
+    raise config.section.error("store", _refusal("PGPASSWORD", place, ways.format(options="--store"), what))
+
+
+def check_instructions(config: Config, ways: str = COMMAND_LINE) -> None:
+    """Check that the configuration may name its file of judge instructions.
+
+    Args:
+        config: The configuration.
+        ways: Other ways to allow it, for the error message. `{options}` stands for "--instructions".
+
+    Raises:
+        InputError: The file lies outside of the repository of the configuration.
+    """
+    file = config.judge.instructions
+    if file is not None and not config.trusted and not is_below(file, [config.root]):
+        error = config.section.section("judge").error
+        raise error("instructions", _outside(file, ways.format(options="--instructions")))
+
+
+def check_data_files(config: Config, ways: str = COMMAND_LINE) -> None:
+    """Check that the configuration may name its files of data: a judge at an address would get their texts.
+
+    Args:
+        config: The configuration.
+        ways: Other ways to allow them, for the error message. `{options}` stands for "the file".
+
+    Raises:
+        InputError: A file lies outside of the repository of the configuration.
+    """
+    if config.trusted or (config.judge.name or "embedded").startswith(_HERE):
+        return
+    for name in filter(_is_file, config.data):
+        for path in paths_of(name) or ():  # a pattern may find a link
+            if not is_below(path.expanduser(), [config.root]):
+                raise config.section.error("data", _outside(path, ways.format(options="the file")))
 
 
 def check_source_keys(config: Config, ways: str = COMMAND_LINE) -> None:
@@ -127,7 +172,7 @@ def check_source_keys(config: Config, ways: str = COMMAND_LINE) -> None:
     The clients of trace stores take their keys from variables that begin with the name of the store, PHOENIX_API_KEY
     for one. Those keys belong to the address that another variable of the store holds, PHOENIX_ENDPOINT for one.
     """
-    for source in () if config.named else config.data:
+    for source in () if config.trusted else config.data:
         name, _, address = source.partition(":")
         if not is_source_name(source) or "://" not in address:
             continue
@@ -139,6 +184,10 @@ def check_source_keys(config: Config, ways: str = COMMAND_LINE) -> None:
             secret = any(word in variable for word in _SECRET_WORDS)
             if secret and not _belongs(variable, place) and not _allowed(variable, place):
                 raise config.section.error("data", _refusal(variable, place, ways.format(options="the source")))
+
+
+def _is_file(source: str) -> bool:
+    return source != "-" and not is_source_name(source)
 
 
 def _variables_of(name: str) -> dict[str, str]:
@@ -170,8 +219,52 @@ def _pairs() -> Sequence[tuple[str, str, int | None]]:
     return found
 
 
-def _refusal(variable: str, place: _Place, ways: str) -> str:
+def _refusal(variable: str, place: _Place, ways: str, what: str = "") -> str:
+    belongs = "that is not your server" if what.startswith("rows") else "the variable does not belong to that host"
     return (
-        f"{variable} is not sent to {place}: you did not name this file, and the variable does not belong to that "
-        f"host. If you trust it, set {ALLOW}={variable}@{place.entry}, {ways}"
+        f"{what or variable + ' is'} not sent to {place}: you did not name this file, and {belongs}. "
+        f"If you trust it, set {ALLOW}={variable}@{place.entry}, {ways}"
     )
+
+
+def _outside(file: str | Path, ways: str) -> str:
+    return f"{str(file)!r} lies outside of the repository of this file, which you did not name. If you trust it, {ways}"
+
+
+# ---- for people who are to decide
+
+
+def destinations(config: Config) -> list[str]:
+    """Describe what a configuration sends where, and which files of others it reads.
+
+    Args:
+        config: The configuration.
+
+    Returns:
+        A phrase for each, as "send the key in MY_KEY to http://localhost:8000". Empty: it sends nothing.
+    """
+    judge, found = config.judge, []
+    if judge.name is not None and not judge.name.startswith(_HERE):
+        provider = "api.anthropic.com" if judge.name.startswith("anthropic") else "api.openai.com"
+        place = _Place.of(judge.base_url or f"https://{provider}")
+        found.append(f"send the texts of rows to {place}, for the judge {judge.name}")
+        if judge.api_key_env is not None:
+            found.append(f"send the key in {judge.api_key_env} to {place}")
+    if judge.instructions is not None:
+        found.append(f"read judge instructions from {judge.instructions}")
+    store = str(config.store or "")
+    if is_database(store):
+        parts = urlsplit(url_of(store))
+        place = _Place("postgresql", (parts.hostname or "localhost").casefold(), parts.port or 5432)
+        password = "" if parts.password else ", with PGPASSWORD"
+        found.append(f"send rows and scores to {place}{password}")
+    return [*found, *(phrase for source in config.data for phrase in _data_destinations(config, source))]
+
+
+def _data_destinations(config: Config, source: str) -> list[str]:
+    name, _, address = source.partition(":")
+    if is_source_name(source) and "://" in address:
+        variables = f"{name.upper().replace('-', '_')}_..."
+        return [f"read traces from {_Place.of(address)}, with the keys in {variables}"]
+    outside = _is_file(source) and not is_below(source, [config.root])
+    return [f"read data from {source}, outside of its repository"] if outside else []

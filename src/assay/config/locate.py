@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -50,7 +52,19 @@ def opened(file: Path, folder: Path | None = None) -> Section:
     except ValueError as error:  # numbers of thousands of digits, too
         raise InputError(f"{name}: this is no TOML: {error}") from None
     begin = _IN_PROJECT if file.name == PROJECT else ()
-    return Section(_under(values, begin, name), name, lines_of(text), (), begin)
+    table = _under(values, begin, name)
+    return Section(table, name, lines_of(text), (), begin, _digest(table if begin else text))
+
+
+def root_of(folder: Path) -> Path:
+    """The root of the repository that a folder belongs to; outside of one, the folder."""
+    return list(_places(folder))[-1]
+
+
+def _digest(content: str | Mapping[str, Any]) -> str:
+    """The hash of a file, or of one table, for a pyproject.toml has much besides."""
+    text = content if isinstance(content, str) else json.dumps(content, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _places(folder: Path) -> Iterator[Path]:

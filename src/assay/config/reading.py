@@ -9,9 +9,10 @@ from pathlib import Path
 
 from assay.config.gating import GateSettings, gate_in
 from assay.config.judging import budget_in, metrics_in
-from assay.config.locate import find, opened
+from assay.config.locate import find, opened, root_of
 from assay.config.models import JudgeSettings
 from assay.config.table import Section
+from assay.config.trust import is_trusted
 from assay.config.validation import check
 from assay.judges.budget.budget import Budget
 from assay.metrics.base import Metric
@@ -33,8 +34,9 @@ class Config:
         metrics: Metrics with their parameters. Empty: the file names none.
         budget: Limits for the judge. None: the file has no budget.
         gates: Quality gate and its baseline. None: the file has no gate.
-        named: Whether the user named the file. Otherwise it was located in the folder or above it. Keys then go only to
-            the addresses that `config.keys` allows.
+        trusted: Whether the user named the file, or trusts it as it is (`assay judge trust`). Otherwise it was found in
+            the folder or above it: `config.keys` says what such a file may name.
+        root: Root of the repository that the file belongs to; outside of one, its folder.
         section: The whole file as a table, for errors that name a key and its line.
     """
 
@@ -47,7 +49,8 @@ class Config:
     metrics: tuple[Metric, ...] = ()
     budget: Budget | None = None
     gates: GateSettings | None = None
-    named: bool = False
+    trusted: bool = False
+    root: Path = field(default=Path(), compare=False)
     section: Section = field(default_factory=lambda: Section({}, "", {}), repr=False, compare=False)
 
 
@@ -70,12 +73,15 @@ def configuration(file: str | Path | None = None, folder: str | Path | None = No
     """
     here = Path.cwd() if folder is None else Path(folder)
     if file is not None:
-        return _read(opened(here / file, here), (here / file).parent, here, named=True)
+        return _read(opened(here / file, here), (here / file).parent, here, trusted=True)
     found = find(here)
-    return None if found is None else _read(found[1], found[0].parent, here)
+    if found is None:
+        return None
+    path, section = found
+    return _read(section, path.parent, here, trusted=is_trusted(path, section.digest))
 
 
-def _read(whole: Section, folder: Path, here: Path, named: bool = False) -> Config:
+def _read(whole: Section, folder: Path, here: Path, *, trusted: bool) -> Config:
     tables = check(whole)
     metrics = metrics_in(whole, tables.metrics) if "metrics" in whole.values else ()
     store, judge = tables.store, tables.judge
@@ -91,7 +97,8 @@ def _read(whole: Section, folder: Path, here: Path, named: bool = False) -> Conf
         metrics=metrics,
         budget=budget_in(whole.section("budget"), tables.budget),
         gates=gate_in(whole.section("gates"), tables.gates, metrics, folder),
-        named=named,
+        trusted=trusted,
+        root=root_of(folder),
         section=whole,
     )
 

@@ -20,6 +20,7 @@ class Section:
 
     Attributes:
         begin: Keys before those that a reader thinks of: "tool", "assay" in a pyproject.toml.
+        digest: SHA-256 of the file; of a pyproject.toml, of its table [tool.assay].
     """
 
     values: Mapping[str, Any]
@@ -27,6 +28,7 @@ class Section:
     lines: Mapping[tuple[str, ...], int]
     path: tuple[str, ...] = ()
     begin: tuple[str, ...] = ()
+    digest: str = ""
 
     def error(self, key: str | None, said: str) -> InputError:
         """The error about a key of this table, or about the table itself."""

@@ -64,7 +64,7 @@ def from_name(spec: str, limit: int | None = None, column_map: ColumnMap | None 
         raise InputError(f"column_map: {several[0]!r} has several columns, which files of rows may have, and no source")
     head = HEAD_ROWS if limit is None else min(HEAD_ROWS, limit)
     samples = open_named_source(spec, limit=limit, column_map=column_map or None)
-    return Source(what=repr(spec), open=lambda: islice(samples, limit), head=head, once=True)
+    return Source(what=repr(spec), open=lambda: islice(samples, limit), head=head, once=True, folder=Path())
 
 
 def without_secrets(spec: str) -> str:

@@ -98,19 +98,21 @@ class OpenSource:
         if isinstance(item, RowError):
             return dataclasses.replace(item, number=number)
         row = row_of(item, self.mapping.paths)
-        if isinstance(row, Sample):
-            return row
         if row is None:
             return RowError(number=number, id=None, message=f"row {number}: {no_row_message(item)}")
         columns = self.mapping.columns
         try:
+            if isinstance(row, Sample):
+                return placed(row, self.source.folder)
             columns = self._columns_of(row)
             return placed(sample_from_row(row, columns, number, self.mapping.several), self.source.folder)
         except InputError as error:
             message = str(error)
             full = message if message.startswith("row ") else f"row {number}: {message}"
             cause = Cause.TOO_LARGE if isinstance(error, TooLargeError) else Cause.BAD_ROW
-            return RowError(number=number, id=_id_of(row, columns), message=full, cause=cause)
+            return RowError(
+                number=number, id=row.id if isinstance(row, Sample) else _id_of(row, columns), message=full, cause=cause
+            )
 
     def _columns_of(self, row: Mapping[str, Any]) -> Mapping[str, str]:
         """The columns of one row: a new name may hold a field that this row has nowhere else."""

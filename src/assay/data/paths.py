@@ -92,8 +92,9 @@ def from_stdin(kind: str | None = None) -> Source:
 
     weakref.finalize(rows, shutil.rmtree, folder, ignore_errors=True)  # it lives as long as it can be read
     return Source(
-        what="standard input", open=rows, names=source.names, total=source.total, head=source.head, count=source.count
-    )
+        what="standard input", open=rows, names=source.names, total=source.total, head=source.head, count=source.count,
+        folder=Path(),
+    )  # fmt: skip
 
 
 def _ending(start: bytes, kind: str | None) -> str:

@@ -38,7 +38,8 @@ class Source:
         unknown: Columns that are no field of a sample.
         doubts: What is not sure about the columns, one sentence each.
         count: Reads the number of rows, where `total` is not known: for estimates.
-        folder: Where relative paths of pictures begin; None: where the process runs.
+        folder: Where relative paths of pictures begin, and below which they must lie. None: rows that the caller made;
+            their paths begin where the process runs, and may lead anywhere.
         starts: The places, counted from 0 and rising, at which `open_at` can begin.
         open_at: Opens the rows from one of `starts` on; None: rows are read from the first one.
     """

@@ -34,6 +34,7 @@ HOPELESS = frozenset({Cause.AUTH, Cause.NO_MODEL})
 JUDGES = HOPELESS | {
     *(Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.REFUSED, Cause.CONTENT_FILTER, Cause.RATE_LIMITED),
     *(Cause.TIMEOUT, Cause.CONNECTION, Cause.BAD_REQUEST, Cause.PROMPT_TRUNCATED, Cause.BUG),
+    Cause.TOO_LARGE,
 }
 
 
@@ -90,7 +91,7 @@ class JudgeMonitor:
         return JudgeFailure(last.cause, message, raw=last.raw)
 
     def _is_the_judges(self, name: str, score: Score, cause: Cause) -> bool:
-        if cause == Cause.BUG:  # one that no judge had a hand in is the metric's own
+        if cause in (Cause.BUG, Cause.TOO_LARGE):  # those that no judge had a hand in are the metric's, or the row's
             return score.judge is not None
         return cause in JUDGES and (self._asked(name, score) or score.judge is not None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -26,7 +26,8 @@ class ChoiceResult(Record):
 class MultipleChoice(JudgePrompt[ChoiceResult]):
     """Which of `options` (pairs of option and what it means) fits `question`, asked of `material`?
 
-    Asked as `Question` is; what differs is that the judgement has the probabilities of all options.
+    Asked as `Question` is; what differs is that the judgement has the probabilities of all options. `fenced`: question
+    and options come with the row.
     """
 
     name: ClassVar[str] = "multiple_choice"
@@ -38,20 +39,28 @@ class MultipleChoice(JudgePrompt[ChoiceResult]):
     material: tuple[tuple[str, str], ...]
     vote: int = 0
     language: str = "en"
+    fenced: bool = field(default=False, kw_only=True, repr=False)  # in the address are the texts that it moves
 
     def __post_init__(self) -> None:
         _ = self._ask  # what cannot be asked is refused here
 
     @cached_property
     def _ask(self) -> Question:
-        return Question(self.question, self.material, choices=self.options, vote=self.vote, language=self.language)
+        return Question(
+            self.question,
+            self.material,
+            choices=self.options,
+            vote=self.vote,
+            language=self.language,
+            fenced=self.fenced,
+        )
 
     def content(self) -> PromptContent:
         return self._ask.content()
 
     def read(self, reply: Mapping[str, Any]) -> ChoiceResult:
         probs = reply.get("probs")
-        odds = self._odds(probs) if probs else None
+        odds = self._odds(self._ask.own_labels(probs)) if probs else None
         return ChoiceResult(option=self._ask.read(reply).label, odds=odds, reason=text_of(reply, "reason"))
 
     def check(self, judgement: ChoiceResult) -> str | None:
@@ -67,10 +76,10 @@ class MultipleChoice(JudgePrompt[ChoiceResult]):
         return whole(self) if sum(len(text) for _, text in self.material) <= chars else None
 
     def questions(self) -> tuple[LabelQuestion, ...]:
-        return (LabelQuestion("multiple_choice", self.question, dict(self.options)),)
+        return tuple(replace(one, name="multiple_choice") for one in self._ask.questions())
 
     def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> ChoiceResult:
-        odds = answers["multiple_choice"]
+        odds = self._ask.own_labels(answers["multiple_choice"])
         option = max((option for option, _ in self.options), key=lambda one: odds.get(one, 0.0))
         return ChoiceResult(option=option, odds=self._odds(odds))
 

@@ -7,11 +7,12 @@ Question("How does the ANSWER address its reader?", {"ANSWER": answer}, labels={
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
 
 from assay.errors import InputError, InvalidReply
 from assay.prompts.base import Division, JudgePrompt, LabelQuestion, PromptContent, PromptSection, Rule, whole
+from assay.prompts.row_rubric import ASKED, by_own_label, fenced_labels, label_sections
 from assay.prompts.schemas import TEXT, one_of, probability_of, record, text_of
 from assay.records import Verdict
 from assay.records.images import Image
@@ -28,6 +29,7 @@ Choose exactly one label:
 Give a "reason" of one or two sentences and then the "label"."""
 
 Texts = str | Sequence[str]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, init=False)
@@ -47,6 +49,7 @@ class Question(JudgePrompt[Verdict]):
         instructions: Instructions of the judge's user for this kind of prompt.
         images: Pairs of title and picture (see `assay.records.images.load`). The picture belongs to the text of that
             title.
+        fenced: Whether question and labels come with the row. Then they stand between fences, like the material.
 
     Raises:
         InputError: The question is empty, a value in `material` is not a text, or there are fewer than two different
@@ -62,6 +65,7 @@ class Question(JudgePrompt[Verdict]):
     choices: tuple[tuple[str, str], ...]
     vote: int
     language: str
+    fenced: bool = field(default=False, kw_only=True, repr=False)  # in the address are the texts that it moves
 
     def __init__(
         self,
@@ -74,6 +78,7 @@ class Question(JudgePrompt[Verdict]):
         choices: tuple[tuple[str, str], ...] | None = None,
         instructions: str = "",
         images: tuple[tuple[str, Image], ...] = (),
+        fenced: bool = False,
     ) -> None:
         given = choices if choices is not None else tuple((YES_NO if labels is None else labels).items())
         values = {
@@ -84,6 +89,7 @@ class Question(JudgePrompt[Verdict]):
             "language": language,
             "instructions": instructions,
             "images": images,
+            "fenced": fenced,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -99,13 +105,12 @@ class Question(JudgePrompt[Verdict]):
             The texts, the task with the labels, and the JSON schema of the reply.
         """
         texts = tuple(PromptSection(title, text) for title, text in self.material)
-        listed = "\n".join(
-            label if meaning in ("", label) else f"{label}: {meaning}" for label, meaning in self.choices
-        )
+        rubric = label_sections(self.question, self.choices) if self.fenced else ()
+        listed = "\n".join(label if meaning in ("", label) else f"{label}: {meaning}" for label, meaning in self._shown)
         return PromptContent(
-            material=texts,
-            task=TASK.format(question=self.question, labels=listed),
-            schema=record(reason=TEXT, label=one_of(*self.labels())),
+            material=texts + rubric,
+            task=TASK.format(question=self._asked, labels=listed),
+            schema=record(reason=TEXT, label=one_of(*(label for label, _ in self._shown))),
             output_tokens=120,
             vote=self.vote,
             shared=len(texts),
@@ -126,8 +131,9 @@ class Question(JudgePrompt[Verdict]):
         """
         label = self._label(reply.get("label"))
         if label is None:
-            raise InvalidReply(f"The label must be one of {', '.join(self.labels())}, not {reply.get('label')!r}.")
-        probability = probability_of(reply, self.labels()[0])
+            known = ", ".join(label for label, _ in self._shown)
+            raise InvalidReply(f"The label must be one of {known}, not {reply.get('label')!r}.")
+        probability = probability_of(reply, self._shown[0][0])
         return Verdict(label=label, probability=probability, reason=text_of(reply, "reason"))
 
     def fit(self, chars: int) -> Division[Verdict] | None:
@@ -147,7 +153,7 @@ class Question(JudgePrompt[Verdict]):
         Returns:
             One decision with the name "question".
         """
-        return (LabelQuestion("question", self.question, dict(self.choices)),)
+        return (LabelQuestion("question", self._asked, dict(self._shown)),)
 
     def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
         """Build the verdict from the probabilities of the labels.
@@ -158,7 +164,7 @@ class Question(JudgePrompt[Verdict]):
         Returns:
             The verdict with the most probable label, and the probability of the affirmative label.
         """
-        odds = answers["question"]
+        odds = self.own_labels(answers["question"])
         label = max(self.labels(), key=lambda one: odds.get(one, 0.0))
         return Verdict(label=label, probability=odds.get(self.labels()[0], 0.0))
 
@@ -203,9 +209,29 @@ class Question(JudgePrompt[Verdict]):
             raise InputError(f"question rule: expected one of {expected} for {self.question!r}, got {said!r}")
         return Verdict(label=label)
 
+    @property
+    def _asked(self) -> str:
+        return ASKED if self.fenced else self.question
+
+    @property
+    def _shown(self) -> tuple[tuple[str, str], ...]:
+        return fenced_labels(self.choices) if self.fenced else self.choices
+
+    def own_labels(self, found: Mapping[str, T]) -> Mapping[str, T]:
+        """Map what a judge says of the labels that it is shown to the labels of the question.
+
+        Args:
+            found: A value for each label that the judge is shown.
+
+        Returns:
+            The values by the labels of the question.
+        """
+        return by_own_label(found, self.choices) if self.fenced else found
+
     def _label(self, said: object) -> str | None:
         wanted = _tidy(said) if isinstance(said, str) else None
-        return next((label for label in self.labels() if _tidy(label) == wanted), None)
+        shown = self.own_labels({label: label for label, _ in self._shown})
+        return next((own for own in self.labels() if wanted in (_tidy(shown[own]), _tidy(own))), None)
 
 
 def _sections(material: Mapping[str, Texts] | Iterable[tuple[str, Texts]]) -> Iterable[tuple[str, str]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from assay.prompts.base import Division, JudgePrompt, LabelQuestion, PromptContent, PromptSection, Rule, whole
+from assay.prompts.row_rubric import ASKED, fenced_levels, level_sections
 from assay.prompts.schemas import TEXT, label_of, mass_of, one_of, record, text_of
 from assay.records import Record
 
@@ -34,7 +35,10 @@ class RatingResult(Record):
 
 @dataclass(frozen=True)
 class Rating(JudgePrompt[RatingResult]):
-    """Which of `levels` (pairs of number and description, lowest first) fits `question`, asked of `material`?"""
+    """Which of `levels` (pairs of number and description, lowest first) fits `question`, asked of `material`?
+
+    `fenced`: question and descriptions come with the row, see `row_rubric`.
+    """
 
     name: ClassVar[str] = "rating"
     judgement: ClassVar[Any] = RatingResult
@@ -45,18 +49,28 @@ class Rating(JudgePrompt[RatingResult]):
     material: tuple[tuple[str, str], ...]
     vote: int = 0
     language: str = "en"
+    fenced: bool = field(default=False, kw_only=True, repr=False)  # in the address are the texts that it moves
 
     def content(self) -> PromptContent:
         texts = tuple(PromptSection(title, text) for title, text in self.material)
-        levels = "\n".join(f"{number}: {text}" for number, text in self.levels)
+        rubric = level_sections(self.question, self.levels) if self.fenced else ()
+        levels = "\n".join(f"{number}: {text}" for number, text in self._levels)
         return PromptContent(
-            material=texts,
-            task=TASK.format(question=self.question, levels=levels),
+            material=texts + rubric,
+            task=TASK.format(question=self._asked, levels=levels),
             schema=record(reason=TEXT, label=one_of(*(str(number) for number, _ in self.levels))),
             output_tokens=120,
             vote=self.vote,
             shared=len(texts),
         )
+
+    @property
+    def _asked(self) -> str:
+        return ASKED if self.fenced else self.question
+
+    @property
+    def _levels(self) -> tuple[tuple[int, str], ...]:
+        return fenced_levels(self.levels) if self.fenced else self.levels
 
     def read(self, reply: Mapping[str, Any]) -> RatingResult:
         item = {**reply, "label": str(reply.get("label", ""))}
@@ -88,7 +102,7 @@ class Rating(JudgePrompt[RatingResult]):
 
     def questions(self) -> tuple[LabelQuestion, ...]:
         return (
-            LabelQuestion("rating", self.question, {str(number): text for number, text in self.levels}, ordered=True),
+            LabelQuestion("rating", self._asked, {str(number): text for number, text in self._levels}, ordered=True),
         )
 
     def from_decisions(self, answers: Mapping[str, Mapping[str, float]]) -> RatingResult:

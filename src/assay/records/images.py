@@ -11,7 +11,7 @@ import binascii
 import hashlib
 import re
 from dataclasses import dataclass, field
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from assay.errors import InputError
@@ -25,6 +25,10 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]{64}")
 _DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _NAMES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LONGEST_NAME = 1024
+
+
+class ImageTooLarge(InputError):
+    """An image has more bytes or pixels than it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +138,11 @@ def image_of(value: object, kind: str = "") -> str:
     return (_from_base64(value) if value.startswith(_BASE64_BEGINS) and _BASE64.match(value) else None) or value
 
 
-def within(source: str, folder: Path) -> str:
-    """A relative path as one from `folder`; everything else as it is."""
-    if is_url(source) or is_data_uri(source) or Path(source).is_absolute() or PureWindowsPath(source).drive:
-        return source
-    return str(folder / source)
+def file_of(source: str) -> Path | None:
+    """The path of an image that is a file of this machine, also as `file://`; None for a URL or a data URI."""
+    if is_url(source) or source[:5].lower() == "data:":
+        return None
+    return Path(unquote(urlsplit(source).path) if source[:7].lower() == "file://" else source)
 
 
 def load(source: str, *, urls: bool = False) -> Image:
@@ -151,7 +155,8 @@ def load(source: str, *, urls: bool = False) -> Image:
         if not urls:
             raise InputError("it is at a URL, which is handed to no model unless that is allowed (urls=True)")
         return Image(digest=hashlib.sha256(source.encode()).hexdigest(), url=source)
-    data = _decoded(source) if source[:5].lower() == "data:" else _read(source)
+    path = file_of(source)
+    data = _decoded(source) if path is None else _read(path)
     kind = _checked(data, "it")
     return Image(digest=hashlib.sha256(data).hexdigest(), kind=kind, data=data)
 
@@ -161,15 +166,14 @@ def _decoded(source: str) -> bytes:
     if not comma or not head.lower().endswith(";base64"):
         raise InputError("it is a data URI without base64")
     if len(body) > MOST_BYTES * 4 // 3 + 4:
-        raise InputError(_too_large())
+        raise ImageTooLarge(f"it is larger than {MOST_BYTES // 2**20} MB")
     try:
         return base64.b64decode(_in_one_line(body), validate=True)  # it may come in lines
     except (binascii.Error, ValueError):
         raise InputError("it is a data URI whose base64 is broken") from None
 
 
-def _read(source: str) -> bytes:
-    path = Path(unquote(urlsplit(source).path) if source[:7].lower() == "file://" else source)
+def _read(path: Path) -> bytes:
     try:
         if not path.is_file():  # neither a folder nor a pipe, which would never end
             raise InputError(f"there is no file {str(path)!r}")
@@ -184,12 +188,8 @@ def _read(source: str) -> bytes:
 
 def _checked(data: bytes, what: str) -> str:
     if len(data) > MOST_BYTES:
-        raise InputError(_too_large())
+        raise ImageTooLarge(f"it is larger than {MOST_BYTES // 2**20} MB")
     kind = kind_of(data)
     if kind is None:
         raise InputError(f"{what} {'are' if what.endswith('s') else 'is'} no PNG, JPEG, GIF or WebP image")
     return kind
-
-
-def _too_large() -> str:
-    return f"it is larger than {MOST_BYTES // 2**20} MB"

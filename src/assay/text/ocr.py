@@ -13,6 +13,8 @@ import asyncio
 import io
 import logging
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -23,11 +25,14 @@ from assay._util.install_hints import install_extra
 from assay._util.threads import BackgroundWorker
 from assay.errors import InputError, MissingExtra
 from assay.records import Box, Span
-from assay.records.images import Image
+from assay.records.images import Image, ImageTooLarge
 from assay.text.reading_order import in_reading_order
 
 #: Pixels of a picture, at most: a file of a few bytes can claim any size.
 MOST_PIXELS = 50_000_000
+#: Pixels of a side, at most: what JPEG and GIF can have.
+LONGEST_SIDE = 65_535
+_BAND = 1 << 20  # pixels that are converted at a time
 #: Pages kept, by the digest of their picture.
 MOST_PAGES = 512
 
@@ -147,7 +152,11 @@ def _pixels(data: bytes) -> Any:
     """The picture as people see it, as an array of blue, green, red. Raises InputError."""
     import numpy as np
 
-    return np.ascontiguousarray(np.asarray(upright_image(data))[:, :, ::-1])
+    with decoded(data) as image:
+        pixels = np.empty((image.height, image.width, 3), np.uint8)
+        for top, band in _bands(image):
+            pixels[top : top + band.height] = np.asarray(band)[:, :, ::-1]
+        return pixels
 
 
 def upright_image(data: bytes) -> Any:
@@ -155,19 +164,49 @@ def upright_image(data: bytes) -> Any:
 
     Raises InputError for what cannot be decoded or is too large.
     """
+    from PIL import Image
+
+    with decoded(data) as image:
+        shown = Image.new("RGB", image.size)
+        for top, band in _bands(image):
+            shown.paste(band, (0, top))
+        return shown
+
+
+@contextmanager
+def decoded(data: bytes) -> Iterator[Any]:
+    """The picture, decoded and upright. A copy of it takes four bytes for each pixel, so there is none.
+
+    Raises InputError for what cannot be decoded, ImageTooLarge for too many pixels; also for errors of the block.
+    """
     from PIL import Image, ImageOps
 
     try:
         with Image.open(io.BytesIO(data)) as image:
-            if image.width * image.height > MOST_PIXELS:
-                raise InputError(f"it has more than {MOST_PIXELS // 1_000_000} million pixels")
-            shown = _eight_bits(ImageOps.exif_transpose(image)).convert("RGBA")
-            white = Image.new("RGBA", shown.size, "white")
-            return Image.alpha_composite(white, shown).convert("RGB")
+            most = MOST_PIXELS // (2 if image.format == "WEBP" else 1)  # its decoder holds several copies
+            if image.width * image.height > most:
+                raise ImageTooLarge(f"it has more than {most // 1_000_000} million pixels")
+            if max(image.size) > LONGEST_SIDE:  # each line takes memory of its own
+                raise ImageTooLarge(f"a side of it has more than {LONGEST_SIDE:,} pixels")
+            ImageOps.exif_transpose(image, in_place=True)
+            yield image
     except InputError:
         raise
+    except Image.DecompressionBombError as error:  # more than Pillow opens at all
+        raise ImageTooLarge(f"it has too many pixels: {error}") from None
     except Exception as error:  # of a decoder, on what somebody else made
         raise InputError(f"it cannot be decoded: {type(error).__name__}: {error}") from None
+
+
+def _bands(image: Any) -> Iterator[tuple[int, Any]]:
+    """The picture in bands of some lines, in eight bits and on white, each with its first line."""
+    from PIL import Image
+
+    lines = max(1, _BAND // image.width)
+    for top in range(0, image.height, lines):
+        band = image.crop((0, top, image.width, min(image.height, top + lines)))
+        shown = _eight_bits(band).convert("RGBA")
+        yield top, Image.alpha_composite(Image.new("RGBA", shown.size, "white"), shown).convert("RGB")
 
 
 def _eight_bits(image: Any) -> Any:

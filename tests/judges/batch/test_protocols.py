@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from assay.judges.batch.openai import FilesAndBatches
 from assay.judges.batch.protocol import BatchProtocol, collected, name_of
 from assay.judges.batch.savings import saved
 from assay.judges.batch.state import Batch, BatchState, CollectedReplies
-from assay.judges.batch.transport import BatchClient, part
+from assay.judges.batch.transport import BatchClient, ResultFile, part
 from assay.judges.budget.budget import Budget, Prices
 from assay.judges.http.client import Address
 from assay.judges.http.options import Settings
@@ -40,7 +41,11 @@ def line(kind: str, key: bytes, **result: Any) -> bytes:
 
 
 def read(kind: str, *lines: bytes) -> dict[bytes, CollectedReplies]:
-    found = collected(PROTOCOLS[kind], WIRE, "model", BATCH, set(KEYS), [b"\n".join(lines)])
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"\n".join(lines))
+        file.flush()
+        files = [ResultFile(Path(file.name))]
+        found = list(collected(PROTOCOLS[kind], WIRE, "model", BATCH, set(KEYS), files))
     assert len({one.key for one in found}) == len(found)
     return {one.key: one for one in found}
 

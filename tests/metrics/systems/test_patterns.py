@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import subprocess
 import time
@@ -16,7 +17,14 @@ from assay import evaluate
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.metrics.deepeval.matching import PatternMatch
 from assay.metrics.systems import named, patterns
-from assay.metrics.systems.patterns import compiled, is_quick, matches
+from assay.metrics.systems.patterns import (
+    LONGEST,
+    check_pattern,
+    compiles_quickly,
+    is_quick,
+    is_quick_anywhere,
+    matches,
+)
 from assay.metrics.systems.schemas import json_schema_errors
 from assay.records import Sample
 from tests.metrics.systems.any_judge import AnyJudge
@@ -38,15 +46,16 @@ ENDLESS, TEXT = "(a+)+$", "a" * 40 + "b"
     ],
 )
 def test_what_re_gives(pattern: str, text: str, whole: bool, beginning: bool) -> None:
-    made = compiled(pattern, 0, "the pattern")
-    assert asyncio.run(matches(made, text, "fullmatch")) is whole is (made.fullmatch(text) is not None)
-    assert asyncio.run(matches(made, text, "match")) is beginning is (made.match(text) is not None)
+    made = re.compile(pattern)
+    assert asyncio.run(matches(pattern, text, "fullmatch")) is whole is (made.fullmatch(text) is not None)
+    assert asyncio.run(matches(pattern, text, "match")) is beginning is (made.match(text) is not None)
 
 
 def test_flags_are_kept() -> None:
-    made = compiled("A+ B+", re.IGNORECASE, "the pattern")
-    assert not is_quick(made.pattern)
-    assert asyncio.run(matches(made, "aa bb"))
+    assert not is_quick("A+ B+")
+    assert asyncio.run(matches("A+ B+", "aa bb", flags=re.IGNORECASE))
+    assert asyncio.run(matches("A[B]", "ab", flags=re.IGNORECASE))
+    assert not asyncio.run(matches("A[B]", "ab"))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +90,7 @@ def test_what_is_matched_here_is_quick(pattern: str, times: int) -> None:
 def test_an_endless_match_is_given_up_and_others_go_on() -> None:
     async def both() -> tuple[float, JudgeFailure]:
         began = time.perf_counter()
-        task = asyncio.ensure_future(matches(compiled(ENDLESS, 0, "it"), TEXT, limit=0.2))
+        task = asyncio.ensure_future(matches(ENDLESS, TEXT, limit=0.2))
         await asyncio.sleep(0)  # it has begun
         waited = time.perf_counter() - began
         with pytest.raises(JudgeFailure) as failed:
@@ -95,7 +104,7 @@ def test_an_endless_match_is_given_up_and_others_go_on() -> None:
 
 
 def test_rows_with_such_patterns_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns.matches, "__defaults__", ("match", 0.2))
+    monkeypatch.setattr(patterns, "LIMIT", 0.2)
     rows = [{"answer": TEXT, "reference": ENDLESS}, {"answer": "42 b", "reference": r"\d+ [a-c]+"}]
     result = evaluate(rows, "langchain:regex_match", store=None)
     first, second = (row.scores["langchain:regex_match"] for row in result)
@@ -117,7 +126,7 @@ def test_no_pattern_is_said_to_be_none(wrong: str) -> None:
 def test_a_process_that_breaks_off_is_no_match_and_no_mismatch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "_CHILD", "raise SystemExit(3)")
     with pytest.raises(JudgeFailure, match="did not run") as failed:
-        asyncio.run(matches(compiled("a+b+", 0, "it"), "ab"))
+        asyncio.run(matches("a+b+", "ab"))
     assert failed.value.cause is Cause.MISSING_EXTRA
 
 
@@ -126,7 +135,7 @@ def test_five_seconds_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
         raise subprocess.TimeoutExpired("python", timeout)
 
     monkeypatch.setattr(subprocess, "run", over)
-    for work in (matches(compiled("a+b+", 0, "it"), "ab"), json_schema_errors([1], {"uniqueItems": True})):
+    for work in (matches("a+b+", "ab"), json_schema_errors([1], {"uniqueItems": True})):
         with pytest.raises(JudgeFailure, match="took more than 5 s"):
             asyncio.run(work)
 
@@ -134,5 +143,73 @@ def test_five_seconds_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_no_process_can_run_the_row_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     with pytest.raises(JudgeFailure, match="needs a process of Python") as failed:
-        asyncio.run(matches(compiled("a+b+", 0, "it"), "ab"))
+        asyncio.run(matches("a+b+", "ab"))
     assert failed.value.cause is Cause.MISSING_EXTRA
+
+
+# ---- compiling
+
+SETS = "(?i)" + "[\\u0100-\\uffff]" * 600  # 6 s
+#: Patterns that take seconds to compile, with no choice in them; and those that ignore case by a flag.
+SLOW = [SETS, SETS.replace("(?i)", "(?is)"), "(?i:" + SETS[4:] + ")", "(?i)" + "[^\\u0100-\\uffff]" * 600]
+
+
+@pytest.mark.parametrize("pattern", SLOW)
+@pytest.mark.parametrize("name", ["langchain:regex_match", "deepeval:pattern_match"])
+def test_compiling_is_given_up_too_and_the_loop_goes_on(
+    pattern: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patterns, "LIMIT", 0.3)
+    sample = Sample(question="q", answer="a", reference=pattern, metadata={"pattern": pattern})
+    longest = 0.0
+
+    async def measured() -> Any:
+        nonlocal longest
+        task = asyncio.ensure_future(named(name).score(sample, AnyJudge()))
+        while not task.done():
+            began = time.perf_counter()
+            await asyncio.sleep(0.001)
+            longest = max(longest, time.perf_counter() - began)
+        return task.result()
+
+    score = asyncio.run(measured())
+    assert score.error is not None
+    assert score.error.cause is Cause.TIMEOUT
+    assert longest < 2.0  # compiling takes 6 s
+
+
+def test_a_pattern_of_a_configuration_is_compiled_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "LIMIT", 0.3)
+    with pytest.raises(InputError, match=r"deepeval:pattern_match: pattern .* took more than 0.3 s"):
+        PatternMatch("[\\u0100-\\uffff]" * 600, ignore_case=True)
+    with pytest.raises(InputError, match=r"is no regular expression: unterminated"):
+        PatternMatch("(?i)[a-z", ignore_case=True)
+
+
+@pytest.mark.parametrize("pattern", ["a" * (LONGEST + 1), "[" * 200_000, SETS * 3])
+def test_a_pattern_has_a_length(pattern: str) -> None:
+    said = f"has {len(pattern):,} characters; a regular expression may have 10,000"
+    with pytest.raises(InputError, match=said):
+        asyncio.run(matches(pattern, "a"))
+    with pytest.raises(InputError, match=said):
+        check_pattern(pattern, 0, "it")
+    score = asyncio.run(named("langchain:regex_match").score(Sample(answer="a", reference=pattern), AnyJudge()))
+    assert score.error is not None
+    assert (score.error.cause, said in score.error.message) == (Cause.MISSING_INPUT, True)
+
+
+def test_a_schema_with_such_a_pattern_is_not_checked_here() -> None:
+    assert is_quick_anywhere("^[a-z]")
+    assert not is_quick_anywhere("(?i)" + "[\\u0100-\\uffff]" * 50)
+
+
+@given(st.text("ab[]^-\\\\w\u0100\uffff(?i:)", max_size=60), st.sampled_from([0, re.IGNORECASE]))
+@settings(max_examples=300)
+def test_what_is_compiled_here_takes_no_time(pattern: str, flags: int) -> None:
+    """Repeated up to the length that is compiled here."""
+    long = (pattern * 1000)[:1000]
+    if compiles_quickly(long, flags):
+        began = time.thread_time()
+        with contextlib.suppress(InputError):
+            check_pattern(long, flags, "it")
+        assert time.thread_time() - began < 1.0

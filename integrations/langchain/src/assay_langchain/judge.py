@@ -12,7 +12,16 @@ from langchain_core.runnables import RunnableBinding
 from langsmith.run_helpers import tracing_context
 
 from assay import Cause, InputError, JudgeFailure
-from assay.extension import EndpointOptions, FrameworkJudge, Mask, ModelCall, Reply, plain_settings, usage_of
+from assay.extension import (
+    EndpointOptions,
+    FrameworkJudge,
+    Mask,
+    ModelCall,
+    Reply,
+    count_replies,
+    plain_settings,
+    usage_of,
+)
 from assay_langchain import model_settings
 
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
@@ -62,6 +71,7 @@ class LangChainJudge(FrameworkJudge):
             **options,
         )
         self._chat = model_settings.without_retries(chat)
+        count_replies(self._chat)
         self._bound = dict(bound)
         self._callbacks = list(callbacks)
 

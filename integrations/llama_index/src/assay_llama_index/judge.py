@@ -11,7 +11,7 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 
 from assay import InputError
-from assay.extension import EndpointOptions, FrameworkJudge, Mask, ModelCall, Reply
+from assay.extension import EndpointOptions, FrameworkJudge, Mask, ModelCall, Reply, count_replies
 from assay_llama_index import model_settings
 from assay_llama_index.model_replies import reply_of
 
@@ -75,7 +75,10 @@ class LlamaIndexJudge(FrameworkJudge):
             named = {"name": "reply", "strict": True, "schema": ask.schema}
             given["response_format"] = {"type": "json_schema", "json_schema": named}
         messages = [ChatMessage(role=said["role"], content=content_of(said["content"])) for said in ask.messages]
-        return reply_of(self._llm.model_copy(update=change).chat(messages, **given))
+        llm = self._llm.model_copy(update=change)
+        model_settings.make_client(llm)
+        count_replies(llm)
+        return reply_of(llm.chat(messages, **given))
 
 
 def content_of(content: str | Sequence[Mapping[str, Any]]) -> Any:

@@ -57,6 +57,14 @@ def without_retries(llm: BaseLLM) -> BaseLLM:
     return twin
 
 
+def make_client(llm: BaseLLM) -> None:
+    """Have an LLM make its client now that it keeps from its first call on, so that replies can be counted."""
+    make = getattr(llm, "_get_client", None)
+    if getattr(llm, "reuse_client", False) and callable(make):
+        with contextlib.suppress(Exception):  # without a key, for one: the first call says so
+            make()
+
+
 def is_openai(llm: BaseLLM) -> bool:
     """Whether this is LlamaIndex' class for OpenAI's chat endpoint, or made from it."""
     bases = {f"{base.__module__}.{base.__qualname__}" for base in type(llm).__mro__}

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.extension import BaseJudge, Config, check_judge_key, check_store_password, configuration
+from assay.extension import BaseJudge, Config, check_instructions, check_judge_key, check_store, configuration
+
+_WAYS = "run `assay judge trust`, or use --assay-judge"
 
 
 @cache
@@ -28,11 +30,10 @@ def judge_of(config: pytest.Config) -> BaseJudge:
     if settings is None:
         return resolve_judge(named)
     judge = settings.judge
+    check_instructions(settings, _WAYS)
     options = {name: getattr(judge, name) for name in ("base_url", "embedding_model", "window_tokens")}
     if judge.api_key_env is not None:
-        check_judge_key(
-            settings, judge.name or "", judge.base_url, judge.api_key_env, "api_key_env", "or use --assay-judge"
-        )
+        check_judge_key(settings, judge.name or "", judge.base_url, judge.api_key_env, "api_key_env", _WAYS)
         options["api_key"] = os.environ.get(judge.api_key_env)
         if not options["api_key"]:
             raise InputError(f"{settings.file}: the environment variable {judge.api_key_env!r} is not set")
@@ -45,6 +46,6 @@ def store_of(config: pytest.Config) -> Path:
     named = config.getoption("assay_store")
     settings = None if named else configured(config.rootpath)
     if settings is not None and settings.store is not None:
-        check_store_password(settings, "or use --assay-store")
+        check_store(settings, "run `assay judge trust`, or use --assay-store")
         return config.rootpath / settings.store
     return config.invocation_params.dir / named if named else config.rootpath / ".assay"

@@ -6,10 +6,12 @@ import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from assay._util.normalise import missing, well_formed
 from assay.data import RowError, open_data
+from assay.data.images import placed
 from assay.errors import Cause, InputError
 from assay.evaluation.imports.scales import Scale, Stated, scale_of
 from assay.records import Direction, Sample, Score, ScoredSample, ScoreError
@@ -158,7 +160,16 @@ def _samples(rows: Sequence[ImportedScores]) -> Iterator[Sample | RowError]:
     made = [graded.row for graded in rows if isinstance(graded.row, Sample)]
     if len(made) == len(rows):  # nothing is left to read
         return iter(made)
-    return (sample for _, sample in open_data([graded.row for graded in rows]))
+    found = (sample for _, sample in open_data([graded.row for graded in rows]))
+    return (_placed(sample, number) for number, sample in enumerate(found, 1))
+
+
+def _placed(sample: Sample | RowError, number: int) -> Sample | RowError:
+    """The sample, unless it names a picture that data may not name."""
+    try:
+        return sample if isinstance(sample, RowError) else placed(sample, Path())
+    except InputError as error:
+        return RowError(number=number, id=sample.id, message=f"row {number}: {error}")
 
 
 def _score(where: str, one: ImportedValue | None, system: str, column: str, scale: Scale) -> Score:

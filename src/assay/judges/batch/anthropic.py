@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.batch.protocol import BatchStatus, listed, refusal
+from assay.judges.batch.protocol import BatchStatus, downloaded, lines_of, listed, refusal
 from assay.judges.batch.state import Batch
 from assay.judges.batch.transport import BatchClient, part
 from assay.judges.http.retries import Trouble
@@ -69,7 +69,7 @@ class MessageBatches:
                 continue
             if not seen.ended:
                 later = True
-            elif seen.results and (await self._names(wire, seen)).startswith(batch.tag + "-"):
+            elif seen.results and (await self._first_name(wire, seen, batch)).startswith(batch.tag + "-"):
                 return seen
         return "later" if later else None
 
@@ -77,9 +77,9 @@ class MessageBatches:
         """See `BatchProtocol`."""
         return _status_of(await wire.get(f"{self.path}/{part(name)}"), wire)
 
-    async def results(self, wire: BatchClient, seen: BatchStatus) -> Sequence[bytes]:
+    def result_paths(self, seen: BatchStatus) -> Sequence[str]:
         """See `BatchProtocol`. The address that the provider names for them is not followed: it would get the key."""
-        return [await wire.fetch(f"{self.path}/{part(seen.id)}/results")] if seen.results else []
+        return [f"{self.path}/{part(seen.id)}/results"] if seen.results else []
 
     def outcome(self, wire: BatchClient, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """See `BatchProtocol`."""
@@ -105,10 +105,10 @@ class MessageBatches:
                 break
         return found
 
-    async def _names(self, wire: BatchClient, seen: BatchStatus) -> str:
+    async def _first_name(self, wire: BatchClient, seen: BatchStatus, batch: Batch) -> str:
         """What the first request in its results is called."""
-        for blob in await self.results(wire, seen):
-            for raw in blob.splitlines():
+        async with downloaded(self, wire, seen, batch.requests) as files:
+            for raw in (raw for file in files for raw in lines_of(file.path)):
                 try:
                     return str(json.loads(raw)["custom_id"])
                 except (ValueError, TypeError, KeyError, RecursionError):

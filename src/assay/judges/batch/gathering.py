@@ -80,9 +80,10 @@ class Gathering:
         if held:
             self.state.ask(held)
 
-    def deliver(self, keys: Sequence[bytes]) -> None:
-        """Give the replies that have come to whoever waits for them."""
+    async def deliver(self, keys: Sequence[bytes]) -> None:
+        """Give the replies that have come to whoever waits for them: one after the other, as they are read."""
         for key in keys:
+            await asyncio.sleep(0)
             waiting = self._waiting.get(key)
             reply = self.state.lookup(key)[1] if waiting else None
             for one in waiting or () if reply is not None else ():

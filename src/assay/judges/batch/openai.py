@@ -79,9 +79,9 @@ class FilesAndBatches:
         """See `BatchProtocol`."""
         return _status_of(await wire.get(f"{self.path}/{part(name)}"), wire)
 
-    async def results(self, wire: BatchClient, seen: BatchStatus) -> Sequence[bytes]:
+    def result_paths(self, seen: BatchStatus) -> Sequence[str]:
         """See `BatchProtocol`."""
-        return [await wire.fetch(f"/files/{part(file)}/content") for file in seen.results]
+        return [f"/files/{part(file)}/content" for file in seen.results]
 
     def outcome(self, wire: BatchClient, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """See `BatchProtocol`."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+import re
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from assay.data.byte_limits import MIB
 from assay.errors import Cause, JudgeFailure
 from assay.judges.batch.state import Batch, CollectedReplies
-from assay.judges.batch.transport import BatchClient
+from assay.judges.batch.transport import BatchClient, ResultFile
+from assay.judges.http import reply_bytes
 from assay.judges.http.replies import failure_of, usage_of
+from assay.judges.http.reply_bytes import ReplyTooLarge, check_values
 from assay.judges.http.retries import Trouble
 from assay.records import Usage
 
@@ -19,6 +25,8 @@ from assay.records import Usage
 AROUND = 300
 #: Statuses of a response that say that there is no list of batches.
 NO_LIST = frozenset({400, 404, 405, 501})
+#: Bytes at both ends of a line that is too long: the name of its request stands at one of them. A line has no _CUT.
+_ENDS, _CUT = 4096, b"\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,34 +119,90 @@ class BatchProtocol(Protocol):
     async def look(self, wire: BatchClient, name: str) -> BatchStatus:
         """What the provider says of the batch that it calls `name`."""
 
-    async def results(self, wire: BatchClient, seen: BatchStatus) -> Sequence[bytes]:
-        """The files of its results."""
+    def result_paths(self, seen: BatchStatus) -> Sequence[str]:
+        """Where the files of its results are."""
 
     def outcome(self, wire: BatchClient, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The reply that a line of the results holds, as `body` or `failure`; None: it may be asked again."""
 
 
+@asynccontextmanager
+async def downloaded(
+    protocol: BatchProtocol, wire: BatchClient, seen: BatchStatus, requests: int, folder: Path | None = None
+) -> AsyncIterator[list[ResultFile]]:
+    """The files of a batch's results, on disk until the block ends. Raises JudgeFailure.
+
+    Args:
+        requests: Requests of the batch.
+        folder: Where they lie. None: in the folder for temporary files.
+    """
+    with tempfile.TemporaryDirectory(prefix="batch-results-", dir=folder) as place:
+        yield [await wire.download(path, Path(place), requests) for path in protocol.result_paths(seen)]
+
+
 def collected(
-    protocol: BatchProtocol, wire: BatchClient, model: str, batch: Batch, keys: set[bytes], blobs: Sequence[bytes]
-) -> list[CollectedReplies]:
+    protocol: BatchProtocol, wire: BatchClient, model: str, batch: Batch, keys: set[bytes], files: Sequence[ResultFile]
+) -> Iterator[CollectedReplies]:
     """The replies in the files of a batch's results: one for each request at most, whatever their order.
 
-    Lines that cannot be read, name no request of this batch, or name one a second time are passed over. Raises Trouble
-    where there are none but such lines.
+    Lines that cannot be read, name no request of this batch, or name one a second time are passed over. A line that is
+    too large is a failure, and so is all that is missing where a file was cut off. Raises Trouble where there are none
+    but such lines.
     """
-    found: dict[bytes, CollectedReplies] = {}
-    for blob in blobs:
-        for raw in blob.splitlines():
-            line = _line(raw)
-            key = _key(line.get("custom_id"), batch)
-            if key not in keys or (key in found and found[key].reply is not None):
-                continue
+    answered: set[bytes] = set()
+    named: set[bytes] = set()
+    any_line = False
+    for raw in (raw for file in files for raw in lines_of(file.path)):
+        any_line = any_line or bool(raw.strip())
+        key, line = _named(raw, batch)
+        if key not in keys or key in answered:
+            continue
+        named.add(key)
+        if isinstance(line, ReplyTooLarge):
+            reply: Mapping[str, Any] | None = _too_large(wire, str(line))
+        else:
             reply = protocol.outcome(wire, model, line)
-            found[key] = CollectedReplies(key, reply, _usage((reply or {}).get("body")))
-    if not found and any(blob.strip() for blob in blobs):  # an error page is no result: nothing is paid for again
+        if reply is not None:
+            answered.add(key)
+            yield CollectedReplies(key, reply, _usage(reply.get("body")), size=len(raw))
+    if not named and any_line and keys:  # an error page is no result: nothing is paid for again
         message = f"{wire.name} sent results of the batch {batch.tag} in which none of its requests is found"
         raise Trouble(JudgeFailure(Cause.CONNECTION, message))
-    return list(found.values())
+    if not all(file.complete for file in files):
+        cut = _too_large(wire, "the file of results was cut off before one for this request")
+        yield from (CollectedReplies(key, cut) for key in keys - answered)
+        return
+    yield from (CollectedReplies(key, None) for key in named - answered)
+
+
+def lines_of(file: Path) -> Iterator[bytes]:
+    """The lines of a file of results; of one that is longer than a reply may be, its beginning and its end."""
+    with file.open("rb") as opened:
+        while line := opened.readline(reply_bytes.REPLY + 1):
+            if len(line) <= reply_bytes.REPLY:
+                yield line.rstrip(b"\r\n")
+                continue
+            begin = end = line[:_ENDS]
+            while line and not line.endswith(b"\n"):
+                end, line = line[-_ENDS:], opened.readline(MIB)
+            yield begin + _CUT + end + line[-_ENDS:]
+
+
+def _named(raw: bytes, batch: Batch) -> tuple[bytes, dict[str, Any] | ReplyTooLarge]:
+    """The key that a line of results names, b"" for none of this batch; and what it holds, or that it is too large."""
+    try:
+        if _CUT in raw:
+            raise ReplyTooLarge(f"its line in the results has more than {reply_bytes.REPLY // MIB} MiB")
+        check_values(raw)
+    except ReplyTooLarge as error:
+        name = re.search(rb'"custom_id"\s{0,9}:\s{0,9}"([0-9a-f-]{1,64})"', raw)
+        return _key("" if name is None else name[1].decode(), batch), error
+    line = _line(raw)
+    return _key(line.get("custom_id"), batch), line
+
+
+def _too_large(wire: BatchClient, what: str) -> dict[str, Any]:
+    return {"failure": packed_failure(JudgeFailure(Cause.TOO_LARGE, f"{wire.name}: {what}"))}
 
 
 def _usage(body: Any) -> Usage | None:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 
 from assay._util.sqlite import Database
 from assay.errors import AssayError, Cause, Detached, InputError, JudgeFailure, StoreError
 from assay.judges.batch.gathering import Gathering
-from assay.judges.batch.protocol import AROUND, BatchProtocol, BatchStatus, collected
+from assay.judges.batch.protocol import AROUND, BatchProtocol, BatchStatus, collected, downloaded
 from assay.judges.batch.state import OPEN, Batch, BatchState
 from assay.judges.batch.submit import BatchSubmission, PollInterval
-from assay.judges.batch.transport import BatchClient
+from assay.judges.batch.transport import BatchClient, ResultFile
 from assay.judges.http.retries import Trouble
 
 log = logging.getLogger("assay.judges")
@@ -101,6 +102,8 @@ class BatchRunner:
             raise InputError(message) from None
         for left in self.state.folder.glob("batch-*.jsonl"):  # by a process that was killed
             left.unlink(missing_ok=True)
+        for left in self.state.folder.glob("batch-results-*"):
+            shutil.rmtree(left, ignore_errors=True)
 
     # ---- the round
 
@@ -196,11 +199,11 @@ class BatchRunner:
             self._refused(batch, seen)
             return
         keys = self.state.keys(batch)
-        blobs = await self.protocol.results(self.wire, seen)
-        again = await asyncio.to_thread(self._collect, batch, seen, keys, blobs)
+        async with downloaded(self.protocol, self.wire, seen, batch.requests, self.state.folder) as files:
+            again = await asyncio.to_thread(self._collect, batch, seen, keys, files)
         self.gathering.again(batch.path, again)
         free = {key for key, _ in again}
-        self.gathering.deliver([key for key in keys if key not in free])
+        await self.gathering.deliver([key for key in keys if key not in free])
         self._full = False
         asked = f", {len(again):,} asked again" if again else ""
         self._tell(f"batch {batch.tag}: collected {len(keys) - len(again):,} of {len(keys):,} replies{asked}")
@@ -210,9 +213,9 @@ class BatchRunner:
             raise failure
 
     def _collect(
-        self, batch: Batch, seen: BatchStatus, keys: set[bytes], blobs: Sequence[bytes]
+        self, batch: Batch, seen: BatchStatus, keys: set[bytes], files: Sequence[ResultFile]
     ) -> list[tuple[bytes, int]]:
-        replies = collected(self.protocol, self.wire, self.model, batch, keys, blobs)
+        replies = collected(self.protocol, self.wire, self.model, batch, keys, files)
         return self.state.collect(batch, replies, seen.said, self.pace.tries)
 
     def _refused(self, batch: Batch, seen: BatchStatus) -> None:

@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 from assay._util.compression import pack, to_json, unpack
 from assay._util.sqlite import Database, as_store_error
+from assay.data.byte_limits import MIB
 from assay.records import Usage
 
 FILE_NAME = "batches.db"
@@ -77,11 +78,15 @@ class BatchJob:
 
 @dataclass(frozen=True, slots=True)
 class CollectedReplies:
-    """One reply of a batch: `reply` is kept as it is, and `usage` counted; no reply: it may be asked again."""
+    """One reply of a batch: `reply` is kept as it is, and `usage` counted; no reply: it may be asked again.
+
+    `size`: bytes of its line.
+    """
 
     key: bytes
     reply: Mapping[str, Any] | None
     usage: Usage | None = None
+    size: int = 0
 
 
 _COLUMNS = "number, tag, target, path, state, run, requests, at, file, id, said"
@@ -216,21 +221,15 @@ class BatchState:
     def collect(
         self, batch: Batch, replies: Iterable[CollectedReplies], said: str, most_tries: int
     ) -> list[tuple[bytes, int]]:
-        """Keep all replies of a batch, in one step with that it is collected. The keys to be asked again, with sizes.
+        """Keep all replies of a batch, some at a time. The keys to be asked again, with sizes.
 
         What has no reply after `most_tries` batches gets a failure in its place.
         """
+        for part in _parts(replies):
+            with self._writing() as db:
+                _keep(db, batch, part)
         now = time.time()
         with self._writing() as db:
-            for one in replies:
-                if one.reply is not None:
-                    usage = one.usage or Usage()
-                    sql = (
-                        "UPDATE requests SET reply = ?, body = NULL, batch = NULL, prompt = ?, completion = ?, "
-                        "cached = ?, at = ? WHERE key = ? AND batch = ?"
-                    )
-                    counts = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
-                    db.execute(sql, (pack(to_json(one.reply).encode()), *counts, now, one.key, batch.number))
             db.execute("UPDATE requests SET tries = tries + 1 WHERE batch = ?", (batch.number,))
             sql = "SELECT key, size, tries FROM requests WHERE batch = ?"
             again = db.execute(sql, (batch.number,)).fetchall()
@@ -262,6 +261,33 @@ class BatchState:
         """It has ended."""
         with self._writing() as db:
             db.execute("DELETE FROM jobs WHERE run = ?", (run,))
+
+
+def _parts(replies: Iterable[CollectedReplies]) -> Iterator[list[CollectedReplies]]:
+    """Replies in parts that fit into memory: a file of results may have gigabytes."""
+    part: list[CollectedReplies] = []
+    size = 0
+    for one in replies:
+        part.append(one)
+        size += one.size
+        if len(part) >= 500 or size >= 4 * MIB:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _keep(db: sqlite3.Connection, batch: Batch, replies: Iterable[CollectedReplies]) -> None:
+    for one in replies:
+        if one.reply is not None:
+            usage = one.usage or Usage()
+            sql = (
+                "UPDATE requests SET reply = ?, body = NULL, batch = NULL, prompt = ?, completion = ?, "
+                "cached = ?, at = ? WHERE key = ? AND batch = ?"
+            )
+            counts = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
+            packed = pack(to_json(one.reply).encode())
+            db.execute(sql, (packed, *counts, time.time(), one.key, batch.number))
 
 
 def _lost(tries: int, said: str) -> dict[str, Any]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
+from assay.data.byte_limits import MIB
 from assay.errors import Cause, JudgeFailure
 from assay.judges.http.endpoint import Endpoint
+from assay.judges.http.reply_bytes import ReplyLimit, ReplyTooLarge
 from assay.judges.http.retries import Trouble
 from assay.judges.http.transports import ClientTransport, Response, TimedOut, Unreachable
 
@@ -20,6 +24,16 @@ T = TypeVar("T")
 #: Seconds that bringing or fetching a file may take.
 TRANSFER = 600.0
 _CHUNK = 1 << 16
+#: Bytes of a file of results: so many for each request, and so many in any case; never more than half of what is free.
+PER_RESULT, RESULTS = MIB, 256 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFile:
+    """A file of results on this machine. `complete`: it was not cut off."""
+
+    path: Path
+    complete: bool = True
 
 
 class BatchClient(Endpoint):
@@ -29,12 +43,20 @@ class BatchClient(Endpoint):
         """A JSON object, tried again as `Retries` says. Raises JudgeFailure."""
         return await self.patiently(lambda: self._object("GET", path, params=params))
 
-    async def fetch(self, path: str) -> bytes:
-        """A file, tried again as `Retries` says. Raises JudgeFailure."""
+    async def download(self, path: str, folder: Path, requests: int) -> ResultFile:
+        """A file of results, piece by piece into a file in `folder`, tried again as `Retries` says.
 
-        async def once() -> bytes:
-            response = await self._exchange("GET", path, seconds=TRANSFER)
-            return response.content
+        It may have PER_RESULT bytes for each of the `requests`; what comes beyond is cut off. Raises JudgeFailure.
+        """
+        file = folder / f"{part(path)[-100:]}.jsonl"
+
+        async def once() -> ResultFile:
+            limit = ReplyLimit(_most(requests, folder), file)
+            try:
+                await self._exchange("GET", path, seconds=TRANSFER, limit=limit)
+            except ReplyTooLarge:
+                return ResultFile(file, complete=False)
+            return ResultFile(file)
 
         return await self.patiently(once)
 
@@ -68,8 +90,10 @@ class BatchClient(Endpoint):
         return await self.retries.run(once)
 
     async def _object(self, method: Literal["GET", "POST"], path: str, **how: Any) -> dict[str, Any]:
-        response = await self._exchange(method, path, **how)
-        found = response.body()
+        try:
+            found = (await self._exchange(method, path, **how)).body()
+        except ReplyTooLarge as error:
+            raise self.too_large(error) from None
         if isinstance(found, dict):
             return found
         raise Trouble(JudgeFailure(Cause.CONNECTION, f"{self.name} sent no JSON object for {path}"))
@@ -82,13 +106,17 @@ class BatchClient(Endpoint):
         params: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         seconds: float | None = None,
+        limit: ReplyLimit | None = None,
         **content: Any,
     ) -> Response:
+        """A response without an error. Raises JudgeFailure, Trouble, ReplyTooLarge."""
         allowed = seconds or self.settings.timeout
         trouble: Exception
         try:
             transport = self._transport()
-            found = await transport.exchange(method, path, allowed, params=params, headers=headers, **content)
+            found = await transport.exchange(
+                method, path, allowed, params=params, headers=headers, limit=limit, **content
+            )
             if 200 <= found.status < 300:
                 return found
             trouble = self._trouble("", found.status, found.text, found.headers)
@@ -113,6 +141,10 @@ class BatchClient(Endpoint):
 def part(name: str) -> str:
     """What a provider calls something, as a part of a path: it cannot lead elsewhere."""
     return quote(name, safe="")
+
+
+def _most(requests: int, folder: Path) -> int:
+    return min(RESULTS + PER_RESULT * requests, shutil.disk_usage(folder).free // 2)
 
 
 async def _chunks(file: Path) -> AsyncIterator[bytes]:

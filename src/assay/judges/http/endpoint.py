@@ -16,6 +16,7 @@ from assay.judges.http.error_bodies import error_in, first_event
 from assay.judges.http.latency import Latency
 from assay.judges.http.options import Settings
 from assay.judges.http.replies import count_of, failure_of, usage_of
+from assay.judges.http.reply_bytes import ERROR, ReplyTooLarge
 from assay.judges.http.reservation import AttemptReservation
 from assay.judges.http.retries import LONGEST_PAUSE, Retries, Trouble, retry_after
 from assay.judges.http.throttle import shared_throttle
@@ -166,6 +167,8 @@ class Endpoint:
         except Unreachable as error:
             message = f"{self.name} cannot be reached: {self.scrub(str(error))}"
             trouble = Trouble(JudgeFailure(Cause.CONNECTION, message))
+        except ReplyTooLarge as error:
+            trouble = self.too_large(error)
         except RuntimeError as error:
             # a client that was handed over may hold connections of an event loop that has ended; each is tried once
             if self._given is None or "loop" not in str(error):
@@ -173,6 +176,11 @@ class Endpoint:
             trouble = Trouble(JudgeFailure(Cause.CONNECTION, f"{self.name}: the client's connection is gone: {error}"))
         # raised out here, so that no client's exception, which holds the request and its headers, is its context
         raise trouble
+
+    def too_large(self, error: ReplyTooLarge) -> Exception:
+        """What a reply means that takes more bytes than it may: the same request would get it again."""
+        failure = JudgeFailure(Cause.TOO_LARGE, f"{self.name}: {error}")
+        return Trouble(failure) if error.passing else failure
 
     def _latency(self) -> Latency:
         loop = asyncio.get_running_loop()
@@ -200,7 +208,7 @@ class Endpoint:
 
     def _no_answer(self, model: str, response: Response, body: Any, expected: str) -> Exception:
         """What a response with HTTP 200 means that holds no answer."""
-        text = response.content.decode("utf-8", "replace")
+        text = response.content[:ERROR].decode("utf-8", "replace")
         event = first_event(text) if body is None else None
         error = error_in(body if event is None else event)
         if error is not None:

@@ -15,7 +15,7 @@ import urllib.request
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -24,13 +24,22 @@ from typing import Any, Literal, Protocol
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from assay.judges.http.client import OPENAI, Address, http_library
+from assay.judges.http.reply_bytes import (
+    ACCEPTED,
+    BrokenReply,
+    ReplyLimit,
+    ReplyReader,
+    ReplyTooLarge,
+    check_encoding,
+    check_values,
+    count_replies,
+    limited_replies,
+    too_large_in,
+)
 
 #: Seconds that a connection without a request is kept: less than the 5 s after which common servers close it.
 _KEPT = 4.0
 _MOST_CONNECTIONS = 1000
-
-#: Of one response: vectors of a thousand texts have 60 MB as JSON, chat completions with log-probabilities 1 MB.
-MOST_BYTES = 128 << 20
 
 #: What the `openai` client adds to requests to OpenAI itself.
 _OF_OPENAI = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS")
@@ -62,7 +71,8 @@ class Response:
             return self.content.decode("utf-8", "replace")
 
     def body(self) -> Any:
-        """The JSON of the content; None where it holds none."""
+        """The JSON of the content; None where it holds none. Raises ReplyTooLarge."""
+        check_values(self.content)
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError):
@@ -73,7 +83,10 @@ class Transport(Protocol):
     """What carries requests, within one event loop."""
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> Response:
-        """The response to one request, of any status; redirects are not followed. Raises TimedOut, Unreachable."""
+        """The response to one request, of any status; redirects are not followed.
+
+        Raises TimedOut, Unreachable, ReplyTooLarge.
+        """
 
     async def close(self) -> None:
         """Close what is open."""
@@ -91,6 +104,7 @@ class ClientTransport:
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        count_replies(client)
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> Response:
         return await self.exchange("POST", path, seconds, body=body)
@@ -108,9 +122,10 @@ class ClientTransport:
         *,
         params: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
+        limit: ReplyLimit | None = None,
         **content: Any,
     ) -> Response:
-        """As `post`, also what is no JSON; `content`: body, content or files."""
+        """As `post`, also what is no JSON; `content`: body, content or files; `limit`: what the reply may take."""
         import openai
 
         options: dict[str, Any] = {"max_retries": 0, "timeout": seconds, "follow_redirects": False}
@@ -118,16 +133,18 @@ class ClientTransport:
             options["params"] = dict(params)
         if headers is not None:
             options["headers"] = dict(headers)
+        limit = limit or ReplyLimit()
         trouble: Exception
         try:
             # asked for the response class of its HTTP library, the client hands a response over as it is
             asked = self._client.get if method == "GET" else self._client.post
-            came = await asked(path, cast_to=http_library().Response, options=options, **content)
-            return Response(came.status_code, came.headers, came.content, came.charset_encoding)
+            with limited_replies(limit):
+                came = await asked(path, cast_to=http_library().Response, options=options, **content)
+            return _written(Response(came.status_code, came.headers, came.content, came.charset_encoding), limit)
         except openai.APITimeoutError:
             trouble = TimedOut()
-        except openai.APIConnectionError as error:
-            trouble = Unreachable(str(error.__cause__ or error) or type(error.__cause__).__name__)
+        except (openai.APIConnectionError, ReplyTooLarge, BrokenReply) as error:
+            trouble = _trouble_of(error)
         except openai.APIStatusError as error:
             came = error.response
             return Response(error.status_code, came.headers, came.content, came.charset_encoding)
@@ -149,7 +166,8 @@ class PlainTransport:
         self._query = address.query
         trusted: ssl.SSLContext | bool = http_library().create_ssl_context() if parts.scheme == "https" else True
         connector = _connector_type()(limit=_MOST_CONNECTIONS, keepalive_timeout=_KEPT, ssl=trusted)
-        self._session = aiohttp.ClientSession(connector=connector, headers=_headers(address))
+        headers = _headers(address) | {"Accept-Encoding": ACCEPTED}
+        self._session = aiohttp.ClientSession(connector=connector, headers=headers, auto_decompress=False)
         # where nobody closes it, aiohttp would complain to the log of the host; this holds it until it is put away
         weakref.finalize(self, _close_connections, self._session, asyncio.get_running_loop(), os.getpid())
 
@@ -168,7 +186,7 @@ class PlainTransport:
                 return Response(came.status, came.headers, content, came.charset)
         except TimeoutError:
             trouble = TimedOut()
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except (aiohttp.ClientError, OSError, ValueError, BrokenReply) as error:
             trouble = Unreachable(str(error) or type(error).__name__)
         raise trouble
 
@@ -177,14 +195,35 @@ class PlainTransport:
 
 
 async def _read(came: Any) -> bytes:
-    """The content of a response, of which nobody knows whether it ends. Raises Unreachable."""
-    pieces, size = [], 0
-    async for piece in came.content.iter_any():
-        pieces.append(piece)
-        size += len(piece)
-        if size > MOST_BYTES:
-            raise Unreachable(f"its response has more than {MOST_BYTES >> 20} MiB")
-    return b"".join(pieces)
+    """The content of a response, of which nobody knows whether it ends. Raises ReplyTooLarge, BrokenReply."""
+    encoding = came.headers.get("content-encoding")
+    check_encoding(encoding)
+    reader = ReplyReader(came.status, encoding, ReplyLimit())
+    pieces: list[bytes] = []
+    try:
+        async for raw in came.content.iter_any():
+            pieces.extend(reader.feed(raw))
+            if reader.ended:
+                break
+        return b"".join(pieces)
+    finally:
+        reader.close()
+
+
+def _trouble_of(error: BaseException) -> Exception:
+    """What a client means that could not get a reply, without its exception, which holds the request."""
+    cause = error.__cause__ or error
+    return too_large_in(error) or Unreachable(str(cause) or type(cause).__name__)
+
+
+def _written(response: Response, limit: ReplyLimit) -> Response:
+    """The response of a client whose bytes could not be counted on their way: counted now, and written where asked."""
+    if len(response.content) > limit.size:
+        raise ReplyTooLarge(f"its reply has {len(response.content):,} bytes, more than {limit.size:,}")
+    if limit.into is not None and response.content and 200 <= response.status < 300:
+        limit.into.write_bytes(response.content)
+        return replace(response, content=b"")
+    return response
 
 
 def _close_connections(session: Any, loop: asyncio.AbstractEventLoop, pid: int) -> None:

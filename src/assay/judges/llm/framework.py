@@ -26,6 +26,7 @@ from assay.judges import prompt_rendering as fences
 from assay.judges.http.deadlines import Deadline
 from assay.judges.http.errors import meaning_of
 from assay.judges.http.options import EndpointOptions, Settings
+from assay.judges.http.reply_bytes import limited_replies, too_large_in
 from assay.judges.http.reservation import AttemptReservation
 from assay.judges.http.retries import Retries, Trouble
 from assay.judges.http.throttle import shared_throttle
@@ -249,6 +250,10 @@ class FrameworkJudge(TextJudge):
         """What to raise for what the model raised, without that itself: it may hold the request and its headers."""
         if isinstance(error, JudgeFailure):
             return error
+        large = too_large_in(error)
+        if large is not None:
+            failure = JudgeFailure(Cause.TOO_LARGE, f"{self._title}: {large}")
+            return Trouble(failure) if large.passing else failure
         said = meaning_of(error, self._title, self.model, self.scrub)
         return said or JudgeFailure(Cause.BUG, self.scrub(f"the model raised {type(error).__name__}: {error}")[:500])
 
@@ -269,7 +274,8 @@ class FrameworkJudge(TextJudge):
             value: T | None = None
             error: BaseException | None = None
             try:
-                value = function()
+                with limited_replies():
+                    value = function()
             except BaseException as raised:
                 error = raised
             with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile

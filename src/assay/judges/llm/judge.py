@@ -24,6 +24,7 @@ from assay.judges.base import BaseJudge
 from assay.judges.guarded_call import bug, gather_all
 from assay.judges.http.deadlines import Deadline, within
 from assay.judges.http.replies import UNCOUNTED
+from assay.judges.http.reply_bytes import TEXT
 from assay.judges.llm.labels import Token, attach_probabilities
 from assay.judges.llm.prefix_warmup import Prefixes
 from assay.judges.llm.prompt_truncation import check_prompt
@@ -326,7 +327,11 @@ class TextJudge(BaseJudge):
             reservation.settle(usage)
 
     async def _generate(self, request: Request) -> Reply:
-        return await within(self.deadline, "reply", lambda deadline: self.generate(request.until(deadline)))
+        reply = await within(self.deadline, "reply", lambda deadline: self.generate(request.until(deadline)))
+        if len(reply.text) > TEXT:
+            message = f"the reply has {len(reply.text):,} characters, more than {TEXT:,}"
+            raise JudgeFailure(Cause.TOO_LARGE, message, raw=reply.text[:4000], detail={"usage": reply.usage})
+        return reply
 
     def _read(self, content: PromptContent, reply: Reply) -> Mapping[str, Any]:
         found = find_object(reply.text, content.required)

@@ -154,7 +154,8 @@ class JevEval(DeepEvalMetric):
             questions = self.questions or tuple(map(question_of, self.setting(sample, "questions", list)))
         except InputError as error:
             return self.skip(Cause.MISSING_INPUT, str(error))
-        found = await gather(*(answered(question, material, sample.spoken, judge) for question in questions))
+        fenced = not self.questions
+        found = await gather(*(answered(one, material, sample.spoken, judge, fenced=fenced) for one in questions))
         applies = [(question, one) for question, one in zip(questions, found, strict=True) if one.value is not None]
         value = weighted_mean([(question.weight, one.value or 0.0) for question, one in applies])
         verdicts = {"questions/answer": tuple(one.verdict for one in found)}
@@ -166,8 +167,10 @@ class JevEval(DeepEvalMetric):
         return self.make_graded_score(value, verdicts=verdicts, parts=parts)
 
 
-async def answered(question: Question, material: Sections, language: str, judge: Judge) -> AnswerValue:
-    """The judge's answer to one question, and its value."""
+async def answered(
+    question: Question, material: Sections, language: str, judge: Judge, *, fenced: bool = False
+) -> AnswerValue:
+    """The judge's answer to one question, and its value. `fenced`: the question comes with the row."""
     if isinstance(question, Statement):
         asked = f"Is this true of the other texts: {question.statement}"
         verdict = await judge.find(Criterion(asked, material, language=language))
@@ -175,16 +178,14 @@ async def answered(question: Question, material: Sections, language: str, judge:
         return AnswerValue(value, verdict, value >= 0.5)
     if isinstance(question, Scale):
         top = len(question.levels) - 1
-        rated = await judge.find(
-            Rating(question.question, tuple(enumerate(question.levels)), material, language=language)
-        )
+        levels = tuple(enumerate(question.levels))
+        rated = await judge.find(Rating(question.question, levels, material, language=language, fenced=fenced))
         level = rated.level if rated.expected is None else rated.expected
         verdict = Verdict(label=question.levels[rated.level], reason=rated.reason)
         return AnswerValue(level / top, verdict, rated.level == top)
     credits = dict(question.options)
-    chosen = await judge.find(
-        MultipleChoice(question.question, tuple((option, "") for option in credits), material, language=language)
-    )
+    options = tuple((option, "") for option in credits)
+    chosen = await judge.find(MultipleChoice(question.question, options, material, language=language, fenced=fenced))
     odds = chosen.odds or ((chosen.option, 1.0),)
     likeliest = max((pair for pair in odds if credits[pair[0]] is not None), key=lambda pair: pair[1], default=None)
     best = likeliest is not None and credits[likeliest[0]] == 1.0

@@ -15,7 +15,7 @@ from assay.errors import Cause, InputError
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
-from assay.metrics.systems.patterns import compiled, matches
+from assay.metrics.systems.patterns import check_pattern, matches
 from assay.records import Sample, Score
 
 
@@ -52,18 +52,23 @@ class PatternMatch(DeepEvalMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pattern is not None:
-            self._compiled(self.pattern)
+            check_pattern(self.pattern.strip(), self._flags, self._what(self.pattern))
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         try:
-            pattern = self._compiled(self.setting(sample, "pattern", str))
+            pattern = self.setting(sample, "pattern", str)
+            answer, what = (sample.answer or "").strip(), self._what(pattern)
+            fits = await matches(pattern.strip(), answer, "fullmatch", flags=self._flags, what=what)
         except InputError as error:
             return self.skip(Cause.MISSING_INPUT, str(error))
-        return self.make_graded_score(float(await matches(pattern, (sample.answer or "").strip(), "fullmatch")))
+        return self.make_graded_score(float(fits))
 
-    def _compiled(self, pattern: str) -> re.Pattern[str]:
-        what = f"{self.name}: pattern {pattern!r:.80}"
-        return compiled(pattern.strip(), re.IGNORECASE if self.ignore_case else 0, what)
+    @property
+    def _flags(self) -> int:
+        return re.IGNORECASE if self.ignore_case else 0
+
+    def _what(self, pattern: str) -> str:
+        return f"{self.name}: pattern {pattern!r:.80}"
 
 
 ENTRIES = (

@@ -76,8 +76,14 @@ class OwnClassifier(DeepEvalMetric):
         except InputError as error:
             return self.skip(Cause.MISSING_INPUT, f"{self.label}: {error}")
         labels = with_none(labels) if self.allow_none else labels
-        verdict = await judge.find(Question(question, material, labels=labels, language=sample.spoken))
+        fenced = self.labels is None and not self._has_kind
+        verdict = await judge.find(Question(question, material, labels=labels, language=sample.spoken, fenced=fenced))
         return compared(self, self.title, verdict, labels, sample)
+
+    @property
+    def _has_kind(self) -> bool:
+        """Whether the labels are those of one of DeepEval's own classifiers."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,10 @@ class ConversationalClassifier(OwnClassifier):
         case = tuple(name for name in ("scenario", "chatbot_role") if sample.metadata.get(name))
         about = goes_by(KINDS[self.kind], sample) if self.kind else ()
         return (*turn_sections(sample, self, TURN_FIELDS), *case_sections(sample, self, case), *about)
+
+    @property
+    def _has_kind(self) -> bool:
+        return bool(self.kind)
 
     def question_and_labels(self, sample: Sample) -> tuple[str, dict[str, str]]:
         if not self.kind:

@@ -17,7 +17,7 @@ from assay.errors import Cause, InputError
 from assay.judges.protocol import Judge
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
-from assay.metrics.systems.patterns import compiled, matches
+from assay.metrics.systems.patterns import matches
 from assay.records import Sample, Score
 
 
@@ -59,10 +59,10 @@ class RegexMatch(SystemMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         try:
-            pattern = compiled(sample.reference or "", self.flags, "the reference")
+            fits = await matches(sample.reference or "", sample.answer or "", flags=self.flags, what="the reference")
         except InputError as error:
             return self.skip(Cause.MISSING_INPUT, str(error))
-        return self.make_score(float(await matches(pattern, sample.answer or "")))
+        return self.make_score(float(fits))
 
 
 ENTRIES = (

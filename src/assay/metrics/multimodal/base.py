@@ -15,12 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeVar
 
 from assay._util.install_hints import install_extra
+from assay.data import byte_limits
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.judges.protocol import Around, Judge, sees
 from assay.metrics.systems.base import SystemMetric
 from assay.prompts import JudgePrompt
 from assay.records import Context, Evidence, Sample, Score, ScoreError, Span, Verdict
-from assay.records.images import Image, load
+from assay.records.images import Image, ImageTooLarge, load
 from assay.text.images import blanked, images_in
 from assay.text.ocr import Page, available, page_of
 
@@ -109,11 +110,16 @@ async def view_of(sample: Sample, metric: MultiModalMetric, show: bool) -> View:
     images: dict[str, Image] = {}
     pages: dict[int, tuple[Page, int]] = {}
     contexts = []
+    held = 0
     for n, context in enumerate(sample.contexts or (), 1):
         where = f"passage {n}" + (f" ({context.id})" if context.id else "")
         text = context.text
         if context.image is not None:
             picture = await loaded(context.image, where, metric.urls)
+            held += len(picture.data)
+            if held > byte_limits.ROW:
+                most = f"{byte_limits.ROW // byte_limits.MIB} MiB{byte_limits.raised()}"
+                raise JudgeFailure(Cause.TOO_LARGE, f"the pictures of the passages take more than {most}")
             if show:
                 images[f"PASSAGE P{n}"] = picture
             page = await read_page(picture, where, metric.reading) if metric.reading == "both" or not show else None
@@ -140,11 +146,16 @@ async def view_of(sample: Sample, metric: MultiModalMetric, show: bool) -> View:
 
 
 async def loaded(source: str, where: str, urls: bool) -> Image:
-    """The picture, read in a thread. Raises JudgeFailure(missing_input) naming the passage."""
+    """The picture, read in a thread. Raises JudgeFailure (missing_input, too_large) naming the passage."""
     try:
         return await asyncio.to_thread(load, source, urls=urls)
     except InputError as error:
-        raise JudgeFailure(Cause.MISSING_INPUT, f"the picture of {where}: {error}") from None
+        raise _of_picture(error, where) from None
+
+
+def _of_picture(error: InputError, where: str) -> JudgeFailure:
+    cause = Cause.TOO_LARGE if isinstance(error, ImageTooLarge) else Cause.MISSING_INPUT
+    return JudgeFailure(cause, f"the picture of {where}: {error}")
 
 
 async def read_page(picture: Image, where: str, reading: Reading = "ocr") -> Page:
@@ -155,7 +166,7 @@ async def read_page(picture: Image, where: str, reading: Reading = "ocr") -> Pag
     try:
         page = await page_of(picture)
     except InputError as error:
-        raise JudgeFailure(Cause.MISSING_INPUT, f"the picture of {where}: {error}") from None
+        raise _of_picture(error, where) from None
     except MissingExtra as error:
         if reading == "both":
             raise JudgeFailure(Cause.MISSING_EXTRA, f"{where} has a picture, and {error}") from None

@@ -104,7 +104,8 @@ class SimpleCriteria(_Criteria):
         definition = self._defined(sample)
         ends = {self.low: "the lowest", self.high: "the highest"}
         levels = tuple((level, ends.get(level, "between")) for level in range(self.low, self.high + 1))
-        votes = await ask(judge, *(Rating(definition, levels, material, vote, sample.spoken) for vote in self._votes()))
+        rate = partial(Rating, definition, levels, material, language=sample.spoken, fenced=not self.definition)
+        votes = await ask(judge, *(rate(vote=vote) for vote in self._votes()))
         reasons = tuple(vote.reason for vote in votes if vote.reason)
         value = float(most_frequent([vote.level for vote in votes]))
         return self.make_score(value, parts={"votes": len(votes)}, texts={"reasons": reasons} if reasons else {})

@@ -64,9 +64,9 @@ class _Rubrics(SystemMetric):
     low: ClassVar[float] = 1.0
     high: ClassVar[float] = 5.0
 
-    async def _rated(self, levels: Levels, sample: Sample, judge: Judge) -> Score:
+    async def _rated(self, levels: Levels, sample: Sample, judge: Judge, *, fenced: bool = False) -> Score:
         material = material_of(sample, get_args(Field))
-        rated = await judge.find(Rating(QUESTION, levels, material, language=sample.spoken))
+        rated = await judge.find(Rating(QUESTION, levels, material, language=sample.spoken, fenced=fenced))
         score = Score(
             metric=self.label,
             value=float(rated.level),
@@ -119,7 +119,7 @@ class InstanceSpecificRubrics(_Rubrics):
             levels = levels_of(rubrics)
         except InputError as error:
             raise JudgeFailure(Cause.MISSING_INPUT, f"{self.label}: {error}") from None
-        return await self._rated(levels, sample, judge)
+        return await self._rated(levels, sample, judge, fenced=True)
 
 
 def _entry(make: Any, source: str, against: str, also: tuple[str, ...] = ()) -> Entry:
