@@ -24,6 +24,7 @@ from assay._util.error_counter import log
 from assay.errors import AssayError, InputError
 from assay.live import environment
 from assay.live.base import BaseIntake
+from assay.live.exit_hooks import follow_server
 from assay.live.feedback import ATTACHED, LATE, REFUSED, Feedback, with_feedback
 from assay.live.health import Health
 from assay.live.mailbox import Mailbox
@@ -216,6 +217,7 @@ class SampleQueue(BaseIntake):
         """Write one batch and the counts; where the file cannot be written, all is kept for the next attempt."""
         if self._box.stopped or time.monotonic() < self._retry_at:
             return False
+        follow_server()
         self._fill()
         with self._box.lock:
             counts, self._unwritten = self._unwritten, Counter()
