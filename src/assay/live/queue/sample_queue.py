@@ -21,6 +21,7 @@ from typing import ClassVar
 from assay._util.call_repr import call_repr
 from assay._util.compression import to_json
 from assay._util.error_counter import log
+from assay._util.sqlite import FileReplaced
 from assay.errors import AssayError, InputError
 from assay.live import environment
 from assay.live.base import BaseIntake
@@ -101,6 +102,7 @@ class SampleQueue(BaseIntake):
         self._file = QueueFile(self.path, timeout=1.0)
         self._file.create()
         fold_processes(self._file)
+        self._file.now()  # for forked children as well
         self._file.close()
         super().__init__(environment.sampling() if sampling is None else sampling)
 
@@ -222,7 +224,7 @@ class SampleQueue(BaseIntake):
         with self._box.lock:
             counts, self._unwritten = self._unwritten, Counter()
         try:
-            outcome = self._file.append(self._batch, counts, self._process, self._max_pending, self._max_bytes)
+            outcome = self._append(counts)
         except Exception as error:
             with self._box.lock:
                 self._unwritten.update(counts)
@@ -240,6 +242,15 @@ class SampleQueue(BaseIntake):
             self._box.settle(self._numbers)
             self._batch, self._numbers = [], []
             return len(self._box) >= BATCH or self._box.awaited  # else another batch may come together
+
+    def _append(self, counts: Counter[str]) -> Counter[str]:
+        """Append the batch; to a new file at once where it is gone, as nobody tries again at the end of the process."""
+        arguments = (self._batch, counts, self._process, self._max_pending, self._max_bytes)
+        try:
+            return self._file.append(*arguments)
+        except FileReplaced as error:
+            self.count_error(error, "queue")
+            return self._file.append(*arguments)
 
     def _fill(self) -> None:
         """Read from the mailbox into the batch."""
