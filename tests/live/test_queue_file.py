@@ -1,4 +1,4 @@
-"""The file of a queue that is deleted while it is open, and clocks that are set: nothing is lost in silence, or waits."""
+"""A queue whose file is deleted while it is open, or whose machine's clock is set: no loss in silence, and no wait."""
 
 from __future__ import annotations
 
