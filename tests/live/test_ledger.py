@@ -116,9 +116,9 @@ class Machine:
 
     def __init__(self, monkeypatch: Any) -> None:
         self.day, self.up, self.boot = 1_700_000_000.0, 5_000.0, "first"
-        monkeypatch.setattr("assay.judges.budget.sqlite_ledger.time.time", lambda: self.day)
-        monkeypatch.setattr("assay.judges.budget.sqlite_ledger.steady", lambda: self.up)
-        monkeypatch.setattr("assay.judges.budget.sqlite_ledger.boot_id", lambda: self.boot)
+        monkeypatch.setattr("assay._util.steady_clock.time.time", lambda: self.day)
+        monkeypatch.setattr("assay._util.steady_clock.steady", lambda: self.up)
+        monkeypatch.setattr("assay._util.steady_clock.boot_id", lambda: self.boot)
 
     def passes(self, seconds: float) -> None:
         self.day += seconds

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -227,6 +229,83 @@ def test_celery_runs_the_work_once_by_its_signal(monkeypatch: pytest.MonkeyPatch
     receiver(sender="worker", pid=os.getpid(), exitcode=0, signal=signal)
     end.run()  # and the exit functions, where they run as well
     assert runs == [os.getpid()]
+
+
+class Server:
+    """As uvicorn's: it has the signals while it runs, and raises them again after its shutdown."""
+
+    def __init__(self, ends: list[str]) -> None:
+        self.ends = ends
+        self._captured_signals: list[int] = []
+
+    def handle_exit(self, number: int, frame: object) -> None:
+        self._captured_signals.append(number)
+
+    async def shutdown(self, sockets: object = None) -> None:
+        self.ends.append("lifespan")
+
+    def run(self, *signals: int) -> None:
+        before = signal.signal(signal.SIGTERM, self.handle_exit)
+        try:
+            for number in signals:
+                signal.raise_signal(number)
+            asyncio.run(self.shutdown(sockets=[]))
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
+def uvicorn(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = types.ModuleType("uvicorn.server")
+    module.Server = Server
+    monkeypatch.setitem(sys.modules, "uvicorn.server", module)
+
+
+def start_server(end: ProcessEnd, ends: list[str], follow: Callable[[ProcessEnd], None]) -> Server:
+    """A server that runs, and has the application in it."""
+    server = Server(ends)
+    before = signal.signal(signal.SIGTERM, server.handle_exit)
+    try:
+        follow(end)
+        follow(end)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return server
+
+
+@pytest.mark.usefixtures("uvicorn")
+@pytest.mark.parametrize("follow", [ProcessEnd.register, ProcessEnd.follow_server], ids=["made in it", "made before"])
+def test_a_server_of_uvicorn_that_a_signal_ends_runs_the_work_after_its_lifespan(
+    follow: Callable[[ProcessEnd], None],
+) -> None:
+    """SIGTERM is raised again after that, and ends the process without exit functions."""
+    ends: list[str] = []
+    end = ProcessEnd(lambda: ends.append("work"))
+    start_server(end, ends, follow).run(signal.SIGTERM)
+    assert ends == ["lifespan", "work"]
+    end.run()  # and where the process goes on to its exit functions, as with SIGINT
+    assert ends == ["lifespan", "work"]
+
+
+@pytest.mark.usefixtures("uvicorn")
+def test_a_server_that_no_signal_ends_leaves_the_work_to_the_end_of_the_process() -> None:
+    ends: list[str] = []
+    end = ProcessEnd(lambda: ends.append("work"))
+    start_server(end, ends, ProcessEnd.register).run()
+    assert ends == ["lifespan"]
+
+
+@pytest.mark.usefixtures("uvicorn")
+def test_the_work_runs_also_where_the_shutdown_of_the_server_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def shutdown(self: Server, sockets: object = None) -> None:
+        raise RuntimeError("the application's own")
+
+    monkeypatch.setattr(Server, "shutdown", shutdown)
+    ends: list[str] = []
+    server = start_server(ProcessEnd(lambda: ends.append("work")), ends, ProcessEnd.register)
+    with pytest.raises(RuntimeError, match="the application's own"):
+        server.run(signal.SIGTERM)
+    assert ends == ["work"]
 
 
 LIBRARY_LOADED_BY_ANOTHER_THREAD = """

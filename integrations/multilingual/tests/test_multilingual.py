@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -137,14 +138,24 @@ def test_threads_may_read_at_once(models: MultilingualReader) -> None:
 
 def test_vectors_are_those_of_the_file() -> None:
     """A block is a scale of 16 bits and 32 numbers of 4 bits: value = (q - 8) * scale, low halves first."""
-    table = verified(FILES).mapped["pieces.q4"]
-    block = bytes(table.data[5 * 12 * 18 : 5 * 12 * 18 + 18])  # piece 5, its first block
+    table = verified(FILES).tables["pieces.q4"]
+    block = table.read_at(5 * 12 * 18, 18)  # piece 5, its first block
     scale = float(np.frombuffer(block[:2], "<f2")[0])
     low, high = (block[2] & 15) - 8, (block[2] >> 4) - 8
     vector = Vectors(table).of([4, 5])[0, 1]
     assert vector.shape == (384,)
     assert vector[0] == pytest.approx(low * scale)
     assert vector[16] == pytest.approx(high * scale)
+
+
+def test_a_table_that_is_made_shorter_in_place_is_refused(tmp_path) -> None:
+    """Were it mapped, SIGBUS would end the process."""
+    shutil.copytree(FILES, tmp_path, dirs_exist_ok=True)
+    vectors = Vectors(verified(tmp_path).tables["pieces.q4"])
+    with (tmp_path / "pieces.q4").open("r+b") as file:
+        file.truncate(5000)
+    with pytest.raises(FileCorrupt, match=r"pieces\.q4: it was made shorter"):
+        vectors.of([4, 50_000])
 
 
 def test_a_changed_file_is_refused_by_name(tmp_path) -> None:

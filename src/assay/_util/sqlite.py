@@ -62,6 +62,10 @@ def as_store_error(what: str) -> Iterator[None]:
         raise StoreError(f"{what}: the file is damaged ({error.reason})") from error
 
 
+class FileReplaced(sqlite3.OperationalError):
+    """The file was deleted or replaced while it was open: what was written since would be in no file."""
+
+
 def _user_version(db: sqlite3.Connection) -> int:
     (version,) = db.execute("PRAGMA user_version").fetchone()
     return int(version)
@@ -103,6 +107,7 @@ class Database:
         self._version_of = version_of
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None  # of the file that is open
         self._broken = False
         _ALL.add(self)
 
@@ -132,11 +137,14 @@ class Database:
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         _let_fork()
         with self._lock:
-            db = self._open()
+            writes = begin != "BEGIN"
+            db = self._open(writes=writes)
             try:
                 self._when_unlocked(lambda: db.execute(begin))
                 yield db
                 db.execute("COMMIT")
+                if writes:
+                    self._check_in_place()
             except BaseException as error:
                 self._undo(db, error)
                 raise
@@ -152,13 +160,33 @@ class Database:
         with self._lock:
             self._close()
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self, *, writes: bool = False) -> sqlite3.Connection:
+        """The connection. Where the file is another one by now, that is opened; who writes is told of it before."""
         if self._broken:
             raise sqlite3.OperationalError("this process was forked in the middle of a transaction; open the file anew")
-        if self._db is not None:
-            return self._db
-        self._db = self._when_unlocked(self._connected)
+        try:
+            self._check_in_place()
+        except FileReplaced:
+            self._close()
+            if writes:
+                raise
+        if self._db is None:
+            self._db = self._when_unlocked(self._connected)
+            self._identity = _identity(self.path)
         return self._db
+
+    def _check_in_place(self) -> None:
+        """Raise FileReplaced where the path names another file than the open one, or none."""
+        if self._db is None or _identity(self.path) == self._identity:
+            return
+        with contextlib.suppress(sqlite3.Error):
+            lost = self._lost_with(self._db)
+            log.warning("assay: %s was deleted or replaced while in use, and with it %s", self.path, lost)
+        raise FileReplaced("the file was deleted or replaced while in use")
+
+    def _lost_with(self, db: sqlite3.Connection) -> str:
+        """What is lost with a file that was deleted or replaced while in use, in words."""
+        return "what it held"
 
     def _when_unlocked(self, action: Callable[[], T]) -> T:
         """What the action returns; while another process has the file locked it is tried again, which is logged."""
@@ -180,6 +208,7 @@ class Database:
     def _connected(self) -> sqlite3.Connection:
         if self.path.exists() and not _is_writable(self.path):
             return self._connected_to_read()
+        private_folder(self.path.parent)  # it may have been deleted with the file
         _create_privately(self.path)
         db = sqlite3.connect(self.path, timeout=self._patience, check_same_thread=False, isolation_level=None)
         try:
@@ -305,6 +334,15 @@ def _create_privately(path: Path) -> None:
             os.close(private_opener(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             return
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells the file at this path from others; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _is_writable(path: Path) -> bool:

@@ -41,6 +41,11 @@ def close_at_exit(one: Finishing) -> None:
     _PROCESS_END.register()
 
 
+def follow_server() -> None:
+    """Close all at the end of the server that runs by now: it may have started after an intake was made."""
+    _PROCESS_END.follow_server()
+
+
 def _close_all() -> None:
     start = time.monotonic()
 

@@ -2,14 +2,16 @@
 
 `atexit` covers most processes. Children that multiprocessing forks run the finalizers of `multiprocessing.util` and end
 by `os._exit`; from Python 3.13 on they also run exit functions, but none of their parent's. Celery's children send the
-signal `worker_process_shutdown` and end by `os._exit`. Nothing here imports multiprocessing or Celery: a process that
-has not loaded them does not end in their way.
+signal `worker_process_shutdown` and end by `os._exit`. uvicorn raises the signal that stopped it once more, and SIGTERM
+ends the process before any exit function. Nothing here imports these libraries: a process that has not loaded them does
+not end in their way.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -31,6 +33,7 @@ class ProcessEnd:
         self._ran_in: int | None = None  # process ID
         self._finalizer: tuple[int, Any] | None = None  # with the ID of the process that registered it
         self._follows_forks = False
+        self._server: Any = None  # of uvicorn
         atexit.register(self.run)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.register)
@@ -46,6 +49,23 @@ class ProcessEnd:
         shutdown = _loaded("celery.signals", "worker_process_shutdown")
         if shutdown is not None:
             shutdown.connect(self.run, weak=False, dispatch_uid="assay.live")
+        self.follow_server()
+
+    def follow_server(self) -> None:
+        """Run the work when a signal ends the uvicorn server that runs in this process."""
+        server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+        if server is self._server or not isinstance(server, _loaded("uvicorn.server", "Server") or ()):
+            return
+        self._server, shutdown = server, server.shutdown
+
+        async def shutdown_and_run(*arguments: Any, **named: Any) -> None:
+            try:
+                await shutdown(*arguments, **named)
+            finally:
+                if getattr(server, "_captured_signals", ()):  # else the process may go on
+                    self.run()
+
+        server.shutdown = shutdown_and_run
 
     def run(self, **_: object) -> None:
         """Run the work, if this process has not run it yet. The arguments are those of a signal of Celery."""

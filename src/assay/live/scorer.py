@@ -28,6 +28,7 @@ from assay.judges.cache import JudgementCache
 from assay.judges.rotating_cache import RenewedCache
 from assay.live.base import BaseIntake
 from assay.live.delivery import Delivery
+from assay.live.exit_hooks import follow_server
 from assay.live.feedback import LATE, Feedback
 from assay.live.health import Health
 from assay.live.mailbox import Mailbox
@@ -225,6 +226,7 @@ class LiveScorer(BaseIntake):
         """Begin to score what waits. While more keeps coming, the application goes first: see SHARE and YIELD."""
         box, now = self._box, time.monotonic()
         if box.put_so_far > self._seen:
+            follow_server()
             if now - self._last >= LULL:
                 self._waits_since = now
             self._seen, self._last = box.put_so_far, now

@@ -101,7 +101,7 @@ def _open(directory: Path) -> _Loaded:
     content = packed.verified(directory)
     return _Loaded(
         tokens=Tokens(content.packed["tokenizer.json"].unpacked()),
-        vectors=Vectors(content.mapped["pieces.q4"]),
+        vectors=Vectors(content.tables["pieces.q4"]),
         graph=OnnxGraph(content.packed["reader.onnx"]),
         calibration=ProbabilityMap.of(json.loads(content.whole["support.json"])),
         card=json.loads(content.whole["card.json"]),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import sqlite3
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from assay._util.call_repr import call_repr
 from assay._util.sqlite import Database
+from assay._util.steady_clock import SteadyClock
 from assay.judges.budget.ledger import (
     BUCKETS,
     LONGEST,
@@ -32,10 +32,6 @@ CREATE TABLE spending (
 """
 
 
-#: One row: the clock of the ledger is the machine's steady one plus `offset`, for as long as it runs (`boot`).
-_CLOCK = "CREATE TABLE IF NOT EXISTS clock (one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, offset REAL)"
-
-
 class FileLedger:
     """Ledger in a SQLite file, shared by every process that names the file. It outlives them.
 
@@ -50,7 +46,7 @@ class FileLedger:
     def __init__(self, path: str | Path) -> None:
         self._db = Database(Path(path), _SCHEMA, "spending", version=None)  # it may be the file of a queue
         self._db.create()
-        self._offset: float | None = None
+        self._clock = SteadyClock()
 
     def __reduce__(self) -> tuple[type[FileLedger], tuple[Path]]:
         """In another process it is the same file."""
@@ -73,10 +69,10 @@ class FileLedger:
         Raises:
             sqlite3.Error: The file cannot be read or written, at the first use.
         """
-        if self._offset is None:
+        if not self._clock.is_started:
             with self._db.write() as db:
-                self._offset = _offset(db)
-        return self._offset + steady()
+                self._clock.start(db, _latest(db))
+        return self._clock.now()
 
     def take(self, spend: Spend, limits: Sequence[Limit]) -> float | BudgetRefusal:
         """Add spending, in one step, unless it exceeds a limit.
@@ -195,32 +191,7 @@ def _change(db: sqlite3.Connection, at: float, change: Spend) -> None:
         )
 
 
-def steady() -> float:
-    """Seconds on a clock that no one sets and all processes of this machine share, asleep or not where it tells."""
-    return time.clock_gettime(_BOOT_CLOCK) if _BOOT_CLOCK is not None else time.monotonic()
-
-
-_BOOT_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", None)
-
-
-def boot_id() -> str:
-    """What tells this run of the machine from others; empty where the system does not say."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-    except (OSError, ValueError):
-        return ""
-
-
-def _offset(db: sqlite3.Connection) -> float:
-    """What is added to the steady clock, as all processes agree since the machine was started."""
-    db.execute(_CLOCK)
+def _latest(db: sqlite3.Connection) -> float:
+    """The latest time under which spending is recorded; advances stand under one to come."""
     (latest,) = db.execute(f'SELECT MAX(bucket) FROM spending WHERE "window" = {MINUTE}').fetchone()
-    latest = -math.inf if latest is None else float(latest * BUCKETS[MINUTE])
-    boot, now = boot_id(), steady()
-    found = db.execute("SELECT offset FROM clock WHERE boot = ?", (boot,)).fetchone()
-    # without a name, a restart shows by its low count; advances stand under a time to come
-    if found is not None and (boot or found[0] + now >= latest - LONGEST):
-        return float(found[0])
-    offset = max(time.time(), latest) - now
-    db.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (boot, offset))
-    return offset
+    return -math.inf if latest is None else float(latest * BUCKETS[MINUTE])

@@ -130,7 +130,7 @@ class Leases:
                 turn = self._turn()
             try:
                 self._renew()
-                self._take(turn, self._file.turn(self._worker, turn, time.time() + self._lease))
+                self._take(turn, self._file.turn(self._worker, turn, self._file.now() + self._lease))
             except Exception as error:  # full, or locked for long: all is kept for the next attempt
                 self._failed(error)
                 time.sleep(RETRY)
@@ -189,7 +189,7 @@ class Leases:
     def _renew(self) -> None:
         now = time.monotonic()
         if now >= self._renewed + self._lease / 4:
-            self._file.renew(self._worker, time.time() + self._lease)
+            self._file.renew(self._worker, self._file.now() + self._lease)
             self._renewed = now
 
     def _take(self, turn: Transition, leased: list[LeasedSample]) -> None:

@@ -12,14 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from assay._util.threads import BackgroundWorker
-from assay.live.queue.queue_file import QueueFile
+from assay.live.queue.queue_file import LONGEST_WAIT, QueueFile
 from assay.live.queue.rows import PendingDelivery
 from assay.records import ScoredSample
 from assay.sinks.base import Sink
 from assay.sinks.writing import write_to
 
 PARCELS = 16  # leased at a time
-LONGEST = 60.0  # seconds at most before a delivery is tried again
 POLL = 0.2  # seconds between looks for something to deliver
 NOTED = 0.1  # seconds at most between a delivery and the note of it, besides those of the next delivery
 FAILURES = 2  # deliveries in a row that fail before a sink gets a pause
@@ -79,7 +78,7 @@ class Outbox:
                 time.sleep(POLL)
                 continue
             try:
-                parcels = self._file.lease_parcels(self._worker, PARCELS, time.time() + self._lease)
+                parcels = self._file.lease_parcels(self._worker, PARCELS, self._file.now() + self._lease)
                 self._deliver(parcels)
             except BaseException as error:  # the file may be locked or full for a while
                 self._failed(error, "outbox")
@@ -98,7 +97,7 @@ class Outbox:
                 except Exception as error:
                     self._failed(error, "outbox")
                     message = f"cannot be read: {error}"
-                    self._file.undelivered(self._worker, parcel.number, (), message, time.time(), {}, park=True)
+                    self._file.undelivered(self._worker, parcel.number, (), message, self._file.now(), {}, park=True)
                     continue
                 self._one(parcel, scored, done)
                 if time.monotonic() - done.since > NOTED:
@@ -130,7 +129,7 @@ class Outbox:
             return
         park = tried and parcel.tries + 1 >= self._max_tries
         message = "; ".join(map(_failure_in_words, written.failures.items())) or None
-        due = time.time() + (self._wait(parcel.tries) if tried else self._rest(given))
+        due = self._file.now() + (self._wait(parcel.tries) if tried else self._rest(given))
         self._file.undelivered(self._worker, parcel.number, given, message, due, counts, tried=tried, park=park)
 
     def _all_paused(self) -> bool:
@@ -144,10 +143,10 @@ class Outbox:
         self._failures[name] += 1
         beyond = self._failures[name] - FAILURES
         if beyond >= 0:
-            self._paused[name] = time.monotonic() + min(LONGEST, self._backoff * 2.0 ** min(beyond, 16))
+            self._paused[name] = time.monotonic() + min(LONGEST_WAIT, self._backoff * 2.0 ** min(beyond, 16))
 
     def _wait(self, tries: int) -> float:
-        return min(LONGEST, self._backoff * 2.0 ** min(tries, 16)) * random.uniform(0.5, 1.0)
+        return min(LONGEST_WAIT, self._backoff * 2.0 ** min(tries, 16)) * random.uniform(0.5, 1.0)
 
 
 def _failure_in_words(failure: tuple[str, BaseException]) -> str:

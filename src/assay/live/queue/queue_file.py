@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 from assay._util.compression import key_hash, to_json
 from assay._util.sqlite import Database
+from assay._util.steady_clock import SteadyClock
 from assay.live.queue.rows import LeasedSample, PendingDelivery, scored_of
 from assay.live.queue.transitions import IN_WORK, SCORED, Transition, count, give_back, keep, leased, outcome_of, take
 from assay.live.queue.transitions import WAITING as WAITING
@@ -26,6 +26,7 @@ from assay.records import ScoredSample, migration
 
 FILE_NAME = "spool.db"
 SCHEMA_VERSION = 2  # version 1 called scores without a value by another name
+LONGEST_WAIT = 60.0  # seconds at most before a sample is scored, or a delivery tried, again
 PROCESSES = 256  # processes counted apart; the oldest beyond that are counted together
 EARLIER = "earlier"
 
@@ -67,12 +68,38 @@ def _migrate(db: sqlite3.Connection, version: int) -> None:
 
 
 class QueueFile(Database):
-    """The queue in a folder. Methods raise sqlite3.Error."""
+    """The queue in a folder. Methods raise sqlite3.Error.
+
+    All times in it are of one clock, which `now` reads: to set the machine's clock changes none of them.
+    """
 
     def __init__(self, folder: Path, *, timeout: float = 5.0) -> None:
         super().__init__(
             folder / FILE_NAME, _SCHEMA, "samples", version=SCHEMA_VERSION, timeout=timeout, migrate=_migrate
         )
+        self._clock = SteadyClock()
+
+    def now(self) -> float:
+        """The time on the queue's clock."""
+        if not self._clock.is_started:
+            with self.write() as db:
+                self._clock.start(db, db.execute("SELECT COALESCE(MAX(appended), 0) FROM samples").fetchone()[0])
+                self._bring_forward(db, self._clock.now())
+        return self._clock.now()
+
+    def time_without_file(self) -> float:
+        """The same, where nobody may wait for the file: before the first `now` it is the time of day."""
+        return self._clock.now()
+
+    @staticmethod
+    def _bring_forward(db: Any, now: float) -> None:
+        """What is due after the longest wait got its time from another clock: it is due now."""
+        sql = "UPDATE samples SET due = ? WHERE state IN (?, ?) AND due > ?"
+        db.execute(sql, (now, WAITING, SCORED, now + LONGEST_WAIT))
+
+    def _lost_with(self, db: sqlite3.Connection) -> str:
+        self._clock.stop()
+        return f"{self._total(db, WAITING, IN_WORK, SCORED)} samples that were to be scored or delivered"
 
     # -- the application's side
 
@@ -86,11 +113,11 @@ class QueueFile(Database):
     ) -> Counter[str]:
         """Append samples (key and JSON) and add up `counts`, all or nothing; what became of the items, by name."""
         outcome: Counter[str] = Counter()
+        now = self.now()
         with self.write() as db:
             pending = self._total(db, WAITING, IN_WORK)
             pages, free, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in _PAGES)
             room = max_bytes - (pages - free) * size
-            now = time.time()
             for key, sample in items:
                 stored = len(sample.encode())
                 if _is_duplicate(db, key):
@@ -131,12 +158,13 @@ class QueueFile(Database):
         """Keep outcomes, give back and lease, all in one transaction; what is newly leased, until that time."""
         taking = turn.room + turn.ahead > 0 and self._may_lease()
         if turn.outcomes or turn.returns or taking:
+            now = self.now()
             with self.write() as db:
                 if turn.outcomes:
-                    keep(db, worker, turn.outcomes)
+                    keep(db, worker, turn.outcomes, now)
                 give_back(db, worker, turn.returns)
                 if taking:
-                    take(db, worker, turn.room, turn.ahead, until)
+                    take(db, worker, turn.room, turn.ahead, now, until)
         if not taking:
             return []
         with self.read() as db:  # the file is not locked any more
@@ -158,14 +186,15 @@ class QueueFile(Database):
 
     def finish(self, worker: str, number: int, scored: ScoredSample) -> bool:
         """Keep the scores and end the lease, in one step. False: the lease was lost, and nothing is kept."""
+        now = self.now()
         with self.write() as db:
-            return bool(keep(db, worker, [outcome_of(number, scored)]))
+            return bool(keep(db, worker, [outcome_of(number, scored)], now))
 
     # -- delivery
 
     def lease_parcels(self, worker: str, limit: int, until: float) -> list[PendingDelivery]:
         """The oldest scored samples that are due for delivery and nobody else's: now this worker's."""
-        now = time.time()
+        now = self.now()
         if not self.rows("SELECT 1 FROM samples WHERE state = ? AND due <= ? LIMIT 1", SCORED, now):
             return []
         with self.write() as db:
@@ -185,7 +214,7 @@ class QueueFile(Database):
         self, worker: str, numbers: Collection[int], given_to: Iterable[str], counts: Mapping[str, int]
     ) -> None:
         """All sinks have these."""
-        names, now = sorted(given_to), time.time()
+        names, now = sorted(given_to), self.now()
         with self.write() as db:
             changed = sum(self._set_delivery(db, worker, n, DELIVERED, now, names, 0, None) for n in numbers)
             count(db, worker, {**counts, "delivered": changed})
@@ -216,9 +245,10 @@ class QueueFile(Database):
 
     def retry_parked(self) -> int:
         """Everything parked is due for delivery again; how many there are."""
+        now = self.now()
         with self.write() as db:
             sql = "UPDATE samples SET state = ?, due = ?, tries = 0 WHERE state = ?"
-            return db.execute(sql, (SCORED, time.time(), PARKED)).rowcount
+            return db.execute(sql, (SCORED, now, PARKED)).rowcount
 
     def forget(self, before: float, keep: int, remember: int, *, limit: int = 500) -> int:
         """Delete samples delivered before that time, or beyond the newest `keep`; only their keys stay known, and of

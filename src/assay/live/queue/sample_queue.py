@@ -21,9 +21,11 @@ from typing import ClassVar
 from assay._util.call_repr import call_repr
 from assay._util.compression import to_json
 from assay._util.error_counter import log
+from assay._util.sqlite import FileReplaced
 from assay.errors import AssayError, InputError
 from assay.live import environment
 from assay.live.base import BaseIntake
+from assay.live.exit_hooks import follow_server
 from assay.live.feedback import ATTACHED, LATE, REFUSED, Feedback, with_feedback
 from assay.live.health import Health
 from assay.live.mailbox import Mailbox
@@ -100,6 +102,7 @@ class SampleQueue(BaseIntake):
         self._file = QueueFile(self.path, timeout=1.0)
         self._file.create()
         fold_processes(self._file)
+        self._file.now()  # for forked children as well
         self._file.close()
         super().__init__(environment.sampling() if sampling is None else sampling)
 
@@ -216,11 +219,12 @@ class SampleQueue(BaseIntake):
         """Write one batch and the counts; where the file cannot be written, all is kept for the next attempt."""
         if self._box.stopped or time.monotonic() < self._retry_at:
             return False
+        follow_server()
         self._fill()
         with self._box.lock:
             counts, self._unwritten = self._unwritten, Counter()
         try:
-            outcome = self._file.append(self._batch, counts, self._process, self._max_pending, self._max_bytes)
+            outcome = self._append(counts)
         except Exception as error:
             with self._box.lock:
                 self._unwritten.update(counts)
@@ -238,6 +242,15 @@ class SampleQueue(BaseIntake):
             self._box.settle(self._numbers)
             self._batch, self._numbers = [], []
             return len(self._box) >= BATCH or self._box.awaited  # else another batch may come together
+
+    def _append(self, counts: Counter[str]) -> Counter[str]:
+        """Append the batch; to a new file at once where it is gone, as nobody tries again at the end of the process."""
+        arguments = (self._batch, counts, self._process, self._max_pending, self._max_bytes)
+        try:
+            return self._file.append(*arguments)
+        except FileReplaced as error:
+            self.count_error(error, "queue")
+            return self._file.append(*arguments)
 
     def _fill(self) -> None:
         """Read from the mailbox into the batch."""

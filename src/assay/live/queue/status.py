@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -108,7 +107,7 @@ def report_of(file: QueueFile) -> QueueReport:
         parked_samples=tuple(parked),
         confirmed=counts.get("confirmed", 0),
         unconfirmed=counts.get("unconfirmed", 0),
-        oldest=None if oldest is None else max(0.0, round(time.time() - oldest, 3)),
+        oldest=None if oldest is None else max(0.0, round(file.time_without_file() - oldest, 3)),
     )
 
 

@@ -68,7 +68,7 @@ def outcome_of(number: int, scored: ScoredSample) -> Outcome:
     return Outcome(number, to_json({name: score.to_dict() for name, score in scored.scores.items()}), counts)
 
 
-def keep(db: sqlite3.Connection, worker: str, outcomes: Sequence[Outcome]) -> int:
+def keep(db: sqlite3.Connection, worker: str, outcomes: Sequence[Outcome], now: float) -> int:
     """Keep the outcomes of samples that are this worker's, and end their leases; how many."""
     numbers = json.dumps([outcome.number for outcome in outcomes])
     sql = f"SELECT json_group_array(number) FROM samples WHERE {_LISTED} AND state = ? AND worker = ?"
@@ -78,7 +78,6 @@ def keep(db: sqlite3.Connection, worker: str, outcomes: Sequence[Outcome]) -> in
         return 0
     sql = "INSERT OR REPLACE INTO results SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') "
     db.execute(sql + "FROM json_each(?)", (to_json([[outcome.number, outcome.scores] for outcome in kept]),))
-    now = time.time()
     sql = "UPDATE samples SET state = ?, scored_at = ?, due = ?, worker = NULL, leased_until = NULL WHERE "
     db.execute(sql + _LISTED, (SCORED, now, now, json.dumps([outcome.number for outcome in kept])))
     counts: Counter[str] = Counter()
@@ -99,9 +98,8 @@ def give_back(db: sqlite3.Connection, worker: str, returns: Sequence[Return]) ->
         )
 
 
-def take(db: sqlite3.Connection, worker: str, room: int, ahead: int, until: float) -> None:
+def take(db: sqlite3.Connection, worker: str, room: int, ahead: int, now: float, until: float) -> None:
     """Lease the oldest samples that wait and are due, or whose lease expired."""
-    now = time.time()
     free = "UPDATE samples SET state = ?, worker = NULL, leased_until = NULL WHERE state = ? AND leased_until < ?"
     db.execute(free, (WAITING, IN_WORK, now))
     lease = (

@@ -31,7 +31,7 @@ from assay.judges.rotating_cache import RenewedCache
 from assay.live.queue.judgements import QueueJudgements
 from assay.live.queue.leases import POLL, Leases
 from assay.live.queue.outbox import Outbox
-from assay.live.queue.queue_file import FILE_NAME, QueueFile
+from assay.live.queue.queue_file import FILE_NAME, LONGEST_WAIT, QueueFile
 from assay.live.queue.rows import LeasedSample, process_name
 from assay.live.queue.sample_queue import SampleQueue
 from assay.live.queue.status import QueueReport, report_of
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 TIDY = 15.0  # seconds between deletions of what is delivered
 STOP_GRACE = 5.0  # seconds that a stop waits for the delivery under way
-LONGEST = 60.0  # seconds at most before samples whose judge cannot be reached are tried again
 PATIENT = 120.0  # seconds that `until_empty` waits for a budget; for longer it leaves the samples to the next run
 
 #: The judge is out of reach: the sample is not at fault, and another time may do.
@@ -268,7 +267,7 @@ class Worker:
 
     def _tidy(self, judgements: QueueJudgements) -> None:
         keep, samples, remember = self._keep
-        while self._safely(self._file.forget, time.time() - keep, samples, remember):
+        while self._safely(lambda: self._file.forget(self._file.now() - keep, samples, remember)):
             continue
         judgements.forget_judgements(time.time() - max(keep, self._patience) - self._lease)
 
@@ -313,7 +312,7 @@ class Worker:
         """When to try this sample again; None: what was found about it stands."""
         if self._waits and self._budget is not None and waits_for_budget(scored.scores):
             # this worker pauses until there is room; one with another budget may take the sample up before
-            return time.time() + POLL
+            return self._file.time_without_file() + POLL
         causes = {score.error.cause for score in scored.scores.values() if score.error is not None}
         if not causes & _PASSING:
             if any(score.value is not None for score in scored.scores.values()):
@@ -321,12 +320,12 @@ class Worker:
             return None
         self._unreachable += 1
         rounds = self._unreachable // self._concurrency
-        wait = min(LONGEST, 0.5 * 2.0 ** min(rounds, 16))
-        if time.time() - leased.appended + wait > self._patience:
+        wait = min(LONGEST_WAIT, 0.5 * 2.0 ** min(rounds, 16))
+        if self._file.time_without_file() - leased.appended + wait > self._patience:
             return None
         if rounds:
             self._pause_until = time.monotonic() + wait
-        return time.time() + wait
+        return self._file.time_without_file() + wait
 
     # -- errors and signals ---------------------------------------------------------------------------------------
 
