@@ -63,6 +63,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.serialisation import texts_sent as texts_sent
     from assay.capture.serialisation import unwrap_value as unwrap_value
     from assay.capture.snapshots import document_of as document_of
+    from assay.capture.tool_results import blocks_in as blocks_in
+    from assay.capture.tool_results import documents_in_result as documents_in_result
     from assay.config import Config as Config
     from assay.config import configuration as configuration
     from assay.config.keys import check_judge_key as check_judge_key
@@ -213,6 +215,7 @@ _HOMES = {
     "assay.capture.serialisation": "document_texts merge_updates messages_in passages_in passed_on text_written "
     "texts_sent unwrap_value",
     "assay.capture.snapshots": "document_of",
+    "assay.capture.tool_results": "blocks_in documents_in_result",
     # Live handlers: hand samples of a running application to a scorer or a queue.
     "assay.live.disabled_intake": "DisabledIntake",
     "assay.live.guards": "GuardDecision GuardHealth",

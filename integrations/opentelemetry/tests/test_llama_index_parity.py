@@ -10,13 +10,14 @@ from assay_llama_index import AssayInstrumentation
 from assay_opentelemetry import read_traces, spans_to_samples
 from llama_index.core import Settings
 
+from assay.capture import CaptureRules
 from assay.records import Sample
 from integrations.llama_index.tests import fakes
 from integrations.llama_index.tests.shapes import SHAPES, Shape, observed
 from integrations.opentelemetry.tests.conftest import Exported
 
 #: Groups of shapes in which spans tell as much as capture hears.
-GROUPS = ("Query engines", "Response modes", "Retrievers and post-processors", "Agents", "Errors")
+GROUPS = ("Query engines", "Response modes", "Retrievers and post-processors", "Agents", "Errors", "Tools' results")
 
 #: Shapes in them of which the spans tell less, and what.
 LESS = {
@@ -58,11 +59,14 @@ def seen(samples: Any) -> list[str]:
     return sorted(found)
 
 
-def run(shape: Shape, exported: Exported) -> fakes.Kept:
+def run(shape: Shape, exported: Exported) -> tuple[fakes.Kept, CaptureRules | None]:
+    """Run a shape; the samples that were captured, and the rules that it gave."""
     kept = fakes.Kept()
+    given: dict[str, Any] = {}
     attached: list[AssayInstrumentation] = []
 
     def attach(**options: Any) -> AssayInstrumentation:
+        given.update(options)
         attached.append(AssayInstrumentation(scorer=kept, **options).attach())
         return attached[-1]
 
@@ -74,7 +78,7 @@ def run(shape: Shape, exported: Exported) -> fakes.Kept:
     finally:
         for assay in attached:
             assay.close()
-    return kept
+    return kept, given.get("rules")
 
 
 @pytest.fixture(autouse=True)
@@ -93,14 +97,14 @@ CHOSEN = [one for one in SHAPES if one.group in GROUPS]
     ],
 )
 def test_imported_is_what_was_captured_live(shape: Shape, llama_index_spans: Exported) -> None:
-    kept = run(shape, llama_index_spans)
-    assert seen(spans_to_samples(llama_index_spans.spans)) == seen(kept)
+    kept, rules = run(shape, llama_index_spans)
+    assert seen(spans_to_samples(llama_index_spans.spans, rules)) == seen(kept)
 
 
 @pytest.mark.parametrize("shape", [one for one in CHOSEN if one.name in LESS], ids=lambda s: f"{s.group}-{s.name}")
 def test_shapes_that_spans_tell_less_of_still_do(shape: Shape, llama_index_spans: Exported) -> None:
     """So that the list above stays true. The question, at least, is the same wherever there is a sample."""
-    kept = run(shape, llama_index_spans)
+    kept, _ = run(shape, llama_index_spans)
     found = list(spans_to_samples(llama_index_spans.spans))
     assert seen(found) != seen(kept)
     assert {one.question for one in found if isinstance(one, Sample)} <= {one.question for one in kept}
@@ -108,7 +112,7 @@ def test_shapes_that_spans_tell_less_of_still_do(shape: Shape, llama_index_spans
 
 def test_sent_over_otlp_it_is_the_same(llama_index_spans: Exported, tmp_path: Path) -> None:
     (shape,) = (one for one in CHOSEN if one.name == "compact")
-    kept = run(shape, llama_index_spans)
+    kept, _ = run(shape, llama_index_spans)
     assert seen(read_traces(llama_index_spans.to_otlp(tmp_path / "spans.jsonl"))) == seen(kept)
 
 

@@ -19,6 +19,7 @@ from assay.capture.contexts import contexts_of
 from assay.capture.evaluators import is_evaluator
 from assay.capture.messages import last_answer, last_question, turns_before
 from assay.capture.rules import CaptureRules
+from assay.capture.tool_results import add_tool_results
 from assay.capture.trajectories import trajectory_of
 from assay.capture.tree import Run, Trace
 from assay.records import Sample, SampleStatus, Turn
@@ -101,6 +102,7 @@ def sample_of(trace: Trace, rules: CaptureRules | None = None, *, id_name: str =
     answer = answer_in(trace, rules)
     if root.kind in NO_EXCHANGE or is_evaluator(root) or (answer is None and status == "complete"):
         return None
+    add_tool_results(trace, rules.contexts_tools)
     contexts, why = contexts_of(trace, answer, key=rules.contexts_key, run=rules.contexts_run)
     if contexts is not None:
         contexts = mark_prompted(contexts, *answering_runs(trace, answer))

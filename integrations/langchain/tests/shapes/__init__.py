@@ -19,6 +19,7 @@ from integrations.langchain.tests.shapes import (
     graphs,
     retrievers,
     streams,
+    tool_results,
 )
 from integrations.langchain.tests.shapes.base import Expected, Shape, compared, observed
 
@@ -27,7 +28,19 @@ __all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
 SHAPES: list[Shape] = [
     shape
     for module in (
-        *(chains, classic, retrievers, agents, graphs, documented, conversations, streams, failures, attaching),
+        *(
+            chains,
+            classic,
+            retrievers,
+            agents,
+            graphs,
+            documented,
+            conversations,
+            streams,
+            failures,
+            attaching,
+            tool_results,
+        ),
         *(applications_chains, applications_agents, applications_graphs),
     )
     for shape in module.shape.shapes

@@ -17,6 +17,7 @@ _LITERAL = r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _RESPONSE = re.compile(rf"StopEvent\(result=Response\(response={_LITERAL}, source_nodes=", re.DOTALL)
 _AGENT = "StopEvent(result=AgentOutput(response=ChatMessage("
 _MESSAGE = re.compile(rf"blocks=\[TextBlock\(block_type='text', text={_LITERAL}\)\]\)", re.DOTALL)
+_TOOL = re.compile(rf"ToolOutput\(blocks=\[TextBlock\(block_type='text', text={_LITERAL}", re.DOTALL)
 _ASKED = ("message", "user_msg", "query_str", "query_bundle", "str_or_query_bundle")
 #: Where engines without retrieval have an empty list.
 _TOLD = frozenset({"source_nodes", "sources"})
@@ -112,6 +113,14 @@ def workflow_result(text: str) -> Any:
         message = _MESSAGE.search(text)
         return None if message is None else ast.literal_eval(message["text"])
     return None
+
+
+def tool_text(text: str) -> str | None:
+    """What a tool said, from its output as Python prints it; None where that was cut. Any other text as it is."""
+    if not text.startswith("ToolOutput("):
+        return text
+    printed = _TOOL.match(text)
+    return None if printed is None else str(ast.literal_eval(printed["text"]))
 
 
 def _call(text: str) -> tuple[str, dict[str, Any]] | None:
