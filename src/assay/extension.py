@@ -48,6 +48,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.history import has_summary as has_summary
     from assay.capture.ids import current_ids as current_ids
     from assay.capture.ids import otel_ids as otel_ids
+    from assay.capture.interrupts import INTERRUPTS as INTERRUPTS
+    from assay.capture.interrupts import InterruptedTraces as InterruptedTraces
     from assay.capture.messages import artifacts_in as artifacts_in
     from assay.capture.messages import last_question as last_question
     from assay.capture.messages import pictures_in as pictures_in
@@ -55,6 +57,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.passage_images import IMAGE_PREFIX as IMAGE_PREFIX
     from assay.capture.record_context import add_recorder as add_recorder
     from assay.capture.serialisation import document_texts as document_texts
+    from assay.capture.serialisation import is_resume as is_resume
     from assay.capture.serialisation import merge_updates as merge_updates
     from assay.capture.serialisation import messages_in as messages_in
     from assay.capture.serialisation import passages_in as passages_in
@@ -209,11 +212,12 @@ _HOMES = {
     "assay.capture.conversations": "CONVERSATION_KEYS Conversations",
     "assay.capture.history": "has_summary",
     "assay.capture.ids": "current_ids otel_ids",
+    "assay.capture.interrupts": "INTERRUPTS InterruptedTraces",
     "assay.capture.messages": "artifacts_in last_question pictures_in search_results_in",
     "assay.capture.passage_images": "IMAGE_PREFIX",
     "assay.capture.record_context": "add_recorder",
-    "assay.capture.serialisation": "document_texts merge_updates messages_in passages_in passed_on text_written "
-    "texts_sent unwrap_value",
+    "assay.capture.serialisation": "document_texts is_resume merge_updates messages_in passages_in passed_on "
+    "text_written texts_sent unwrap_value",
     "assay.capture.snapshots": "document_of",
     "assay.capture.tool_results": "blocks_in documents_in_result",
     # Live handlers: hand samples of a running application to a scorer or a queue.

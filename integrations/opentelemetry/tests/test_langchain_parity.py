@@ -53,14 +53,19 @@ def run(shape: Shape, exported: Exported) -> tuple[Kept, dict[str, Any]]:
     kept = Kept()
     given: dict[str, Any] = {}
 
+    handlers: list[AssayCallbackHandler] = []
+
     def attach(**options: Any) -> AssayCallbackHandler:
         given.update(options)
-        return AssayCallbackHandler(scorer=kept, **options)
+        handlers.append(AssayCallbackHandler(scorer=kept, **options))
+        return handlers[-1]
 
     exported.clear()
     shape.run(attach)
     if shape.group == "Streams":
         gc.collect()  # those that were dropped end now
+    for handler in handlers:
+        handler.listener.give_up()
     return kept, given
 
 

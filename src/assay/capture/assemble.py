@@ -5,7 +5,7 @@ contexts   what retrieval delivered to the step that answered: see `assay.captur
 answer     what the user received: the output of the root
 history    earlier turns of the conversation, with the contexts they had
 messages   the way to the answer where tools were called, or retrieval more than once: see `assay.capture.trajectories`
-status     complete, or abandoned, cancelled, failed
+status     complete, or abandoned, cancelled, failed, interrupted
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from assay.capture.answer_text import find_answer_key
 from assay.capture.answering_call import answering_runs, mark_prompted, without_passed_over
 from assay.capture.contexts import contexts_of
 from assay.capture.evaluators import is_evaluator
+from assay.capture.interrupts import InterruptedTraces, is_interrupted
 from assay.capture.messages import last_answer, last_question, turns_before
 from assay.capture.rules import CaptureRules
 from assay.capture.tool_results import add_tool_results
@@ -39,7 +40,13 @@ _STATUS: Mapping[str, SampleStatus] = {
 NO_EXCHANGE = ("retriever", "reranker", "tool", "prompt", "parser", "embedding")
 
 
-def samples_of(trace: Trace, rules: CaptureRules | None = None, *, id_name: str = "run_id") -> list[Sample]:
+def samples_of(
+    trace: Trace,
+    rules: CaptureRules | None = None,
+    *,
+    id_name: str = "run_id",
+    interrupted: InterruptedTraces | None = None,
+) -> list[Sample]:
     """Build the samples of a finished trace, one for each exchange.
 
     A complete exchange without an answer is left out. See `exchanges` and `sample_of`.
@@ -48,11 +55,15 @@ def samples_of(trace: Trace, rules: CaptureRules | None = None, *, id_name: str 
         trace: The finished trace.
         rules: Rules on the location of question, answer and contexts. None: the default rules.
         id_name: Key of `Sample.ids` for the id of the root run.
+        interrupted: Exchanges of earlier traces that wait to be resumed. None: an interrupted exchange is a sample of
+            its own.
 
     Returns:
         The samples, in the order of the exchanges. Empty if there are none.
     """
-    found = (sample_of(exchange, rules, id_name=id_name) for exchange in exchanges(trace))
+    parts = exchanges(trace)
+    ready = parts if interrupted is None else [one for part in parts for one in interrupted.accept(part)]
+    found = (sample_of(exchange, rules, id_name=id_name) for exchange in ready)
     return [sample for sample in found if sample is not None]
 
 
@@ -131,7 +142,7 @@ def find_question(trace: Trace, rules: CaptureRules) -> str | None:
 def answer_in(trace: Trace, rules: CaptureRules) -> str | None:
     """What the user received, by the rules; where something was asked, also under a key with a name of its own."""
     said = _run_by_name(trace, rules.answer_run, trace.root)
-    if said is None:
+    if said is None or is_interrupted(trace):  # what a human is asked is no answer
         return None
     answer = answer_of(said.outputs, rules.answer_key)
     if answer is None and rules.answer_key is None and find_question(trace, rules) is not None:
@@ -201,6 +212,8 @@ def _retriever_ids(trace: Trace) -> dict[str, str]:
 
 def status_of(trace: Trace) -> SampleStatus:
     """How the trace ended."""
+    if is_interrupted(trace):
+        return "interrupted"
     if trace.root.error is not None:
         return _STATUS.get(trace.root.error, "failed")
     return "abandoned" if trace.cut_short else "complete"

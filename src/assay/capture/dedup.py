@@ -8,15 +8,21 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any
 
+from assay.capture.interrupts import InterruptedTraces
 from assay.capture.open_traces import OpenTraces
 
 KEYS = 8192  # of exchanges handed over, the newest
 
 
 class SubmissionLog:
-    """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of the dict's own."""
+    """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of the dict's own.
+
+    Attributes:
+        interrupted: Traces that are handed over when somebody resumes them.
+    """
 
     def __init__(self) -> None:
+        self.interrupted = InterruptedTraces()
         self._collectors: weakref.WeakSet[OpenTraces[Any, Any]] = weakref.WeakSet()
         self._keys: OrderedDict[Hashable, object] = OrderedDict()  # the oldest of a dict is found slowly
 

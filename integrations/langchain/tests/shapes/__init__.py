@@ -17,6 +17,7 @@ from integrations.langchain.tests.shapes import (
     documented,
     failures,
     graphs,
+    interrupts,
     retrievers,
     streams,
     tool_results,
@@ -28,19 +29,8 @@ __all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
 SHAPES: list[Shape] = [
     shape
     for module in (
-        *(
-            chains,
-            classic,
-            retrievers,
-            agents,
-            graphs,
-            documented,
-            conversations,
-            streams,
-            failures,
-            attaching,
-            tool_results,
-        ),
+        *(chains, classic, retrievers, agents, graphs, documented, conversations, streams, failures, attaching),
+        *(tool_results, interrupts),
         *(applications_chains, applications_agents, applications_graphs),
     )
     for shape in module.shape.shapes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from assay.extension import (
     CaptureRules,
     Conversations,
     ExportRecord,
+    InterruptedTraces,
     RowError,
     by_trace,
     in_time_range,
@@ -40,16 +42,19 @@ def runs_to_samples(
         One sample for each exchange, in order of the traces' start, and a RowError for what cannot be read.
     """
     conversations = Conversations()
+    interrupted = InterruptedTraces(wait=inf)
     for trace in by_trace(_flat(records), trace_of, start_of, in_memory=in_memory):
         if isinstance(trace, RowError):
             yield trace
             continue
         try:
-            found = _samples(trace, rules)
+            found = _samples(trace, rules, interrupted)
         except InputError as error:
             yield RowError(number=0, id=trace_of(trace[0]), message=f"trace {trace_of(trace[0])}: {error}")
             continue
         yield from map(conversations.complete, found)
+    for unresumed in interrupted.give_up():
+        yield from samples_of(unresumed, rules, id_name="langsmith_run_id")
 
 
 def read_runs(path: str | Path, rules: CaptureRules | None = None) -> Iterator[Sample | RowError]:
@@ -95,8 +100,12 @@ def _flat(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[ExportRec
             yield from flat(record)
 
 
-def _samples(records: list[ExportRecord], rules: CaptureRules | None) -> list[Sample]:
+def _samples(records: list[ExportRecord], rules: CaptureRules | None, interrupted: InterruptedTraces) -> list[Sample]:
     traces = traces_of(runs_of(records))
     # where the root is there, what hangs on a run that is not was exported without the steps between
     rooted = [trace for trace in traces if trace.root.parent is None]
-    return [sample for trace in rooted or traces for sample in samples_of(trace, rules, id_name="langsmith_run_id")]
+    return [
+        sample
+        for trace in rooted or traces
+        for sample in samples_of(trace, rules, id_name="langsmith_run_id", interrupted=interrupted)
+    ]

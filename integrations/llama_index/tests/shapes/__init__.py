@@ -29,20 +29,8 @@ __all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
 SHAPES: list[Shape] = [
     shape
     for module in (
-        *(
-            engines,
-            synthesis,
-            retrievers,
-            streams,
-            chats,
-            agents,
-            look_ups,
-            workflows,
-            recorded,
-            library,
-            failures,
-            tool_results,
-        ),
+        *(engines, synthesis, retrievers, streams, chats, agents, look_ups, workflows, recorded, library, failures),
+        tool_results,
         *(applications_engines, applications_retrievers, applications_agents),
     )
     for shape in module.shape.shapes

@@ -6,16 +6,17 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from assay import InputError, Sample
-from assay.extension import CaptureRules, Conversations, Moment, RowError, seconds_at
+from assay.extension import CaptureRules, Conversations, InterruptedTraces, Moment, RowError, seconds_at
 from assay_opentelemetry.files import read_spans
 from assay_opentelemetry.grouping import IN_MEMORY, by_trace
 from assay_opentelemetry.records import span_of
 from assay_opentelemetry.span_data import SpanData
-from assay_opentelemetry.traces import trace_samples
+from assay_opentelemetry.traces import samples_of_exchanges, trace_samples
 
 log = logging.getLogger("assay.data")
 
@@ -62,6 +63,7 @@ def spans_to_samples(
     """
     counts = counts if counts is not None else Counts()
     conversations = Conversations()
+    interrupted = InterruptedTraces(wait=inf)
     for trace in by_trace(_readable(spans, counts), in_memory):
         if isinstance(trace, RowError):
             yield trace
@@ -69,21 +71,32 @@ def spans_to_samples(
             counts.traces += 1
             yield from (
                 item if isinstance(item, RowError) else conversations.complete(item)
-                for item in _samples(trace, rules, counts)
+                for item in _samples(trace, rules, counts, interrupted)
             )
+    yield from _unresumed(interrupted, rules, counts)
     log.info("assay: read %s", counts)
 
 
-def _samples(trace: list[SpanData], rules: CaptureRules | None, counts: Counts) -> list[Sample] | list[RowError]:
+def _unresumed(interrupted: InterruptedTraces, rules: CaptureRules | None, counts: Counts) -> list[Sample]:
+    """The samples of the graphs that nobody resumed."""
+    made = samples_of_exchanges(interrupted.give_up(), rules)
+    counts.samples += len(made)
+    return made
+
+
+def _samples(
+    trace: list[SpanData], rules: CaptureRules | None, counts: Counts, interrupted: InterruptedTraces
+) -> list[Sample] | list[RowError]:
+    waiting = len(interrupted)
     try:
-        made = trace_samples(trace, rules)
+        made = trace_samples(trace, rules, interrupted)
     except Exception as error:  # a rule of the application's own, or a form of span that nobody has seen yet
         counts.unreadable += 1
         found = f"trace {trace[0].trace_id}: {type(error).__name__}: {error}"
         return [RowError(number=counts.traces, id=trace[0].trace_id, message=found)]
     counts.samples += len(made.samples)
     counts.unfinished += made.unfinished
-    counts.empty += not made.samples and not made.unfinished
+    counts.empty += not made.samples and not made.unfinished and len(interrupted) <= waiting
     return made.samples
 
 

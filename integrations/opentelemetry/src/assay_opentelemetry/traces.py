@@ -10,6 +10,7 @@ from assay.extension import (
     PASSES_ON,
     CaptureRules,
     Document,
+    InterruptedTraces,
     Run,
     Trace,
     answer_of,
@@ -37,7 +38,9 @@ class TraceSamples:
     unfinished: int = 0
 
 
-def trace_samples(spans: Iterable[SpanData], rules: CaptureRules | None = None) -> TraceSamples:
+def trace_samples(
+    spans: Iterable[SpanData], rules: CaptureRules | None = None, interrupted: InterruptedTraces | None = None
+) -> TraceSamples:
     """Read the samples in the spans of one trace.
 
     A trace holds one sample for each exchange: for its root, or, where the root is no part of the RAG system (a web
@@ -47,6 +50,8 @@ def trace_samples(spans: Iterable[SpanData], rules: CaptureRules | None = None) 
     Args:
         spans: The spans, in any order; one may come more than once.
         rules: Where question, answer and contexts are, if they are not found by themselves.
+        interrupted: Exchanges of earlier traces that wait to be resumed. None: an interrupted exchange is a sample of
+            its own.
 
     Returns:
         The samples, and how many parts are unfinished.
@@ -68,10 +73,15 @@ def trace_samples(spans: Iterable[SpanData], rules: CaptureRules | None = None) 
             _end_stream(exchange)
             if exchange.root.kind in PASSES_ON:  # a state with all of its keys: what the steps below it did counts
                 exchange.root.documents = None
-            sample = sample_of(exchange, rules, id_name="otel_span_id")
-            if sample is not None:
-                made.samples.append(_identified(sample, exchange))
+            ready = [exchange] if interrupted is None else interrupted.accept(exchange)
+            made.samples += samples_of_exchanges(ready, rules)
     return made
+
+
+def samples_of_exchanges(found: Iterable[Trace], rules: CaptureRules | None = None) -> list[Sample]:
+    """The samples of exchanges whose spans have been read."""
+    made = [(sample_of(exchange, rules, id_name="otel_span_id"), exchange) for exchange in found]
+    return [_identified(sample, exchange) for sample, exchange in made if sample is not None]
 
 
 def _unique_spans(spans: Iterable[SpanData]) -> list[SpanData]:

@@ -60,7 +60,8 @@ class TraceSubmitter:
     def submit(self, trace: Trace) -> None:
         """Submit the sample of a finished trace.
 
-        A trace is left out where it is part of another one, or was submitted before. `left_out` counts both.
+        An interrupted trace waits until it is resumed. A trace is left out where it is part of another one, or was
+        submitted before; `left_out` counts both.
 
         Args:
             trace: The trace.
@@ -70,9 +71,23 @@ class TraceSubmitter:
         elif not self._handed.first(trace.key):
             self.left_out["captured_twice"] += 1
         else:
-            captured = PendingExchange(partial(self._sample, trace), trace.size)
-            self._remembered.add(captured)
-            self._intake.submit(captured)
+            for ready in self._handed.interrupted.accept(trace):
+                self._hand_over(ready)
+
+    def give_up(self) -> None:
+        """Submit the interrupted traces that nobody has resumed."""
+        for trace in self._handed.interrupted.give_up():
+            self._hand_over(trace)
+
+    @property
+    def interrupted(self) -> int:
+        """Number of interrupted traces that wait to be resumed."""
+        return len(self._handed.interrupted)
+
+    def _hand_over(self, trace: Trace) -> None:
+        captured = PendingExchange(partial(self._sample, trace), trace.size)
+        self._remembered.add(captured)
+        self._intake.submit(captured)
 
     def knows(self, run: Hashable) -> bool:
         """Check whether a run belongs to an open trace of this handler, or of another handler with the same intake.
