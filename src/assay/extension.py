@@ -66,6 +66,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.serialisation import texts_sent as texts_sent
     from assay.capture.serialisation import unwrap_value as unwrap_value
     from assay.capture.snapshots import document_of as document_of
+    from assay.capture.structured_answers import structured_answer as structured_answer
     from assay.capture.tool_results import blocks_in as blocks_in
     from assay.capture.tool_results import documents_in_result as documents_in_result
     from assay.config import Config as Config
@@ -219,6 +220,7 @@ _HOMES = {
     "assay.capture.serialisation": "document_texts is_resume merge_updates messages_in passages_in passed_on "
     "text_written texts_sent unwrap_value",
     "assay.capture.snapshots": "document_of",
+    "assay.capture.structured_answers": "structured_answer",
     "assay.capture.tool_results": "blocks_in documents_in_result",
     # Live handlers: hand samples of a running application to a scorer or a queue.
     "assay.live.disabled_intake": "DisabledIntake",

@@ -20,6 +20,7 @@ from assay.capture.evaluators import is_evaluator
 from assay.capture.interrupts import InterruptedTraces, is_interrupted
 from assay.capture.messages import last_answer, last_question, turns_before
 from assay.capture.rules import CaptureRules
+from assay.capture.structured_answers import PARSING_ERROR, has_raw, is_unreadable, structured_answer
 from assay.capture.tool_results import add_tool_results
 from assay.capture.trajectories import trajectory_of
 from assay.capture.tree import Run, Trace
@@ -190,8 +191,8 @@ def _metadata(root: Run, status: SampleStatus, no_context: str | None) -> dict[s
         metadata["name"] = root.name
     if root.tags:
         metadata["tags"] = [well_formed(str(tag)) for tag in root.tags]
-    if root.error is not None and status == "failed":
-        metadata["error"] = root.error
+    if status == "failed":
+        metadata["error"] = PARSING_ERROR if root.error is None else root.error
     if no_context is not None:
         metadata["no_context"] = no_context
     metadata["started"] = root.started
@@ -216,6 +217,8 @@ def status_of(trace: Trace) -> SampleStatus:
         return "interrupted"
     if trace.root.error is not None:
         return _STATUS.get(trace.root.error, "failed")
+    if is_unreadable(trace.root.outputs):
+        return "failed"
     return "abandoned" if trace.cut_short else "complete"
 
 
@@ -269,6 +272,8 @@ def answer_of(outputs: Any, key: str | None = None, depth: int = DEPTH) -> str |
         return _text(outputs)
     if depth == 0 or outputs is None:
         return None
+    if has_raw(outputs):  # what was read of the message, else its text
+        return answer_of(outputs["parsed"], key, depth - 1) or answer_of(outputs["raw"], None, depth - 1)
     if isinstance(outputs, Mapping):
         if key is not None:
             return answer_of(outputs.get(key), None, depth - 1)
@@ -283,11 +288,7 @@ def answer_of(outputs: Any, key: str | None = None, depth: int = DEPTH) -> str |
         return _text(text_of(outputs))
     if isinstance(outputs, (list, tuple)):
         return last_answer(_messages(outputs))
-    for name in (key,) if key is not None else ANSWER_NAMES:  # a structured answer: a model or a dataclass
-        value = getattr(outputs, name, None)
-        if isinstance(value, str):
-            return _text(value)
-    return None
+    return _text(structured_answer(outputs, key) or "")
 
 
 def history_of(inputs: Any, outputs: Any) -> tuple[Turn, ...]:

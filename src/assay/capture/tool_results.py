@@ -277,12 +277,12 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _is_block(item: Any) -> bool:
-    return isinstance(item, Mapping) and item.get("type") in _BLOCKS and ("text" in item or "resource" in item)
+    return isinstance(item, Mapping) and str(item.get("type")) in _BLOCKS and ("text" in item or "resource" in item)
 
 
 def _plain_block(item: Any) -> Any:
     """A content block of MCP as a dict; anything else as it is."""
-    dump = getattr(item, "model_dump", None) if getattr(item, "type", None) in _BLOCKS else None
+    dump = getattr(item, "model_dump", None) if str(getattr(item, "type", None)) in _BLOCKS else None
     return dump() if callable(dump) else item
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.extension import Document, blocks_in, documents_in_result
+from assay.extension import Document, blocks_in, documents_in_result, structured_answer
 from assay_llama_index.kinds import has_base
 from assay_llama_index.records import (
     answer_of,
@@ -90,7 +90,9 @@ def outputs_of(result: Any) -> Any:
 
 def _structured(output: Any) -> str | None:
     found = getattr(output, "structured_response", None)
-    return None if found is None else json.dumps(plain(found), ensure_ascii=False)
+    if found is None:
+        return None
+    return structured_answer(found) or json.dumps(plain(found), ensure_ascii=False)
 
 
 def _fields(result: Any) -> Any:
