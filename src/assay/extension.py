@@ -38,14 +38,15 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.answering_call import answering_run as answering_run
     from assay.capture.assemble import answer_of as answer_of
     from assay.capture.assemble import exchanges as exchanges
-    from assay.capture.assemble import has_history as has_history
     from assay.capture.assemble import question_of as question_of
+    from assay.capture.assemble import samples_with_exchanges as samples_with_exchanges
     from assay.capture.collector import PASSES_ON as PASSES_ON
     from assay.capture.contexts import context_of as context_of
     from assay.capture.contexts import contexts_under as contexts_under
     from assay.capture.conversations import CONVERSATION_KEYS as CONVERSATION_KEYS
     from assay.capture.conversations import Conversations as Conversations
-    from assay.capture.history import has_summary as has_summary
+    from assay.capture.history import MayForget as MayForget
+    from assay.capture.history import complete_history as complete_history
     from assay.capture.ids import current_ids as current_ids
     from assay.capture.ids import otel_ids as otel_ids
     from assay.capture.interrupts import INTERRUPTS as INTERRUPTS
@@ -149,7 +150,6 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.live.handlers.base import BaseHandler as BaseHandler
     from assay.live.handlers.exchanges import REMEMBERED as REMEMBERED
     from assay.live.handlers.exchanges import RecentExchanges as RecentExchanges
-    from assay.live.handlers.trace_submitter import MayForget as MayForget
     from assay.live.handlers.trace_submitter import TraceSubmitter as TraceSubmitter
     from assay.live.health import Health as Health
     from assay.live.intake import is_off as is_off
@@ -207,11 +207,11 @@ _HOMES = {
     # Capture: from events and stored traces to samples.
     "assay.capture": "CaptureRules Document Run RunCollector RunKind Trace sample_of samples_of traces_of",
     "assay.capture.answering_call": "answering_run",
-    "assay.capture.assemble": "answer_of exchanges has_history question_of",
+    "assay.capture.assemble": "answer_of exchanges question_of samples_with_exchanges",
     "assay.capture.collector": "PASSES_ON",
     "assay.capture.contexts": "context_of contexts_under",
     "assay.capture.conversations": "CONVERSATION_KEYS Conversations",
-    "assay.capture.history": "has_summary",
+    "assay.capture.history": "MayForget complete_history",
     "assay.capture.ids": "current_ids otel_ids",
     "assay.capture.interrupts": "INTERRUPTS InterruptedTraces",
     "assay.capture.messages": "artifacts_in last_question pictures_in search_results_in",
@@ -228,7 +228,7 @@ _HOMES = {
     "assay.live.guards.verdict": "GuardAction thresholds_of",
     "assay.live.handlers.base": "BaseHandler",
     "assay.live.handlers.exchanges": "REMEMBERED RecentExchanges",
-    "assay.live.handlers.trace_submitter": "MayForget TraceSubmitter",
+    "assay.live.handlers.trace_submitter": "TraceSubmitter",
     "assay.live.health": "Health",
     "assay.live.intake": "is_off",
     "assay.live.protocol": "Intake LiveOptions Submission",

@@ -17,7 +17,7 @@ from assay.capture.answer_text import find_answer_key
 from assay.capture.answering_call import answering_runs, mark_prompted, without_passed_over
 from assay.capture.contexts import contexts_of
 from assay.capture.evaluators import is_evaluator
-from assay.capture.interrupts import InterruptedTraces, is_interrupted
+from assay.capture.interrupts import is_interrupted
 from assay.capture.messages import last_answer, last_question, turns_before
 from assay.capture.rules import CaptureRules
 from assay.capture.structured_answers import PARSING_ERROR, has_raw, is_unreadable, structured_answer
@@ -41,13 +41,7 @@ _STATUS: Mapping[str, SampleStatus] = {
 NO_EXCHANGE = ("retriever", "reranker", "tool", "prompt", "parser", "embedding")
 
 
-def samples_of(
-    trace: Trace,
-    rules: CaptureRules | None = None,
-    *,
-    id_name: str = "run_id",
-    interrupted: InterruptedTraces | None = None,
-) -> list[Sample]:
+def samples_of(trace: Trace, rules: CaptureRules | None = None, *, id_name: str = "run_id") -> list[Sample]:
     """Build the samples of a finished trace, one for each exchange.
 
     A complete exchange without an answer is left out. See `exchanges` and `sample_of`.
@@ -56,16 +50,28 @@ def samples_of(
         trace: The finished trace.
         rules: Rules on the location of question, answer and contexts. None: the default rules.
         id_name: Key of `Sample.ids` for the id of the root run.
-        interrupted: Exchanges of earlier traces that wait to be resumed. None: an interrupted exchange is a sample of
-            its own.
 
     Returns:
         The samples, in the order of the exchanges. Empty if there are none.
     """
-    parts = exchanges(trace)
-    ready = parts if interrupted is None else [one for part in parts for one in interrupted.accept(part)]
-    found = (sample_of(exchange, rules, id_name=id_name) for exchange in ready)
-    return [sample for sample in found if sample is not None]
+    return [sample for sample, _ in samples_with_exchanges(exchanges(trace), rules, id_name=id_name)]
+
+
+def samples_with_exchanges(
+    found: Iterable[Trace], rules: CaptureRules | None = None, *, id_name: str = "run_id"
+) -> list[tuple[Sample, Trace]]:
+    """Build the samples of exchanges.
+
+    Args:
+        found: The exchanges: see `exchanges`.
+        rules: Rules on the location of question, answer and contexts. None: the default rules.
+        id_name: Key of `Sample.ids` for the id of the root run.
+
+    Returns:
+        Pairs of sample and exchange, in order. Exchanges without a sample are left out.
+    """
+    made = [(sample_of(exchange, rules, id_name=id_name), exchange) for exchange in found]
+    return [(sample, exchange) for sample, exchange in made if sample is not None]
 
 
 def exchanges(trace: Trace) -> list[Trace]:

@@ -17,15 +17,12 @@ from assay.extension import (
     CaptureRules,
     Document,
     Intake,
-    MayForget,
     RecentExchanges,
     Run,
     RunCollector,
     RunKind,
     Trace,
     TraceSubmitter,
-    has_history,
-    has_summary,
     is_off,
     prompt_of,
     sample_of,
@@ -157,10 +154,8 @@ class Listener:
             self._count(error, where)
             return None
 
-    def _make(self, trace: Trace) -> tuple[Sample | None, MayForget]:
-        root = trace.root
-        made = sample_of(trace, self._rules, id_name=ID)
-        return made, lambda joined: has_history(root) and not has_summary(root, joined.history)
+    def _make(self, trace: Trace) -> tuple[Sample | None, None]:
+        return sample_of(trace, self._rules, id_name=ID), None
 
     # -- what others know of it --------------------------------------------------------------------------------------
 

@@ -16,13 +16,18 @@ from assay.extension import (
     ExportRecord,
     InterruptedTraces,
     RowError,
+    Trace,
     by_trace,
+    complete_history,
+    exchanges,
     in_time_range,
     read_records,
-    samples_of,
+    samples_with_exchanges,
     traces_of,
 )
 from assay_langsmith.runs import flat, runs_of, start_of, trace_of
+
+_ID = "langsmith_run_id"
 
 
 def runs_to_samples(
@@ -52,9 +57,9 @@ def runs_to_samples(
         except InputError as error:
             yield RowError(number=0, id=trace_of(trace[0]), message=f"trace {trace_of(trace[0])}: {error}")
             continue
-        yield from map(conversations.complete, found)
-    for unresumed in interrupted.give_up():
-        yield from samples_of(unresumed, rules, id_name="langsmith_run_id")
+        yield from (complete_history(conversations, sample, exchange) for sample, exchange in found)
+    for sample, exchange in samples_with_exchanges(interrupted.give_up(), rules, id_name=_ID):
+        yield complete_history(conversations, sample, exchange)
 
 
 def read_runs(path: str | Path, rules: CaptureRules | None = None) -> Iterator[Sample | RowError]:
@@ -100,12 +105,11 @@ def _flat(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[ExportRec
             yield from flat(record)
 
 
-def _samples(records: list[ExportRecord], rules: CaptureRules | None, interrupted: InterruptedTraces) -> list[Sample]:
+def _samples(
+    records: list[ExportRecord], rules: CaptureRules | None, interrupted: InterruptedTraces
+) -> list[tuple[Sample, Trace]]:
     traces = traces_of(runs_of(records))
     # where the root is there, what hangs on a run that is not was exported without the steps between
     rooted = [trace for trace in traces if trace.root.parent is None]
-    return [
-        sample
-        for trace in rooted or traces
-        for sample in samples_of(trace, rules, id_name="langsmith_run_id", interrupted=interrupted)
-    ]
+    ready = [one for trace in rooted or traces for part in exchanges(trace) for one in interrupted.accept(part)]
+    return samples_with_exchanges(ready, rules, id_name=_ID)

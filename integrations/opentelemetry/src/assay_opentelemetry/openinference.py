@@ -82,7 +82,7 @@ def _read_model(attributes: Attributes, made: Reading) -> None:
     prompts = attributes.items("llm.prompts")
     if sent:
         made.inputs = sent
-        made.prompt = prompt_of(sent) or None
+        made.prompt = max(prompt_of(sent), made.prompt or (), key=_length) or None  # the input may hold more, as blocks
     elif prompts:
         texts = (item if isinstance(item, str) else lookup(item, "prompt.text") for item in prompts)
         made.prompt = tuple(text for text in texts if isinstance(text, str)) or None
@@ -94,6 +94,10 @@ def _read_model(attributes: Attributes, made: Reading) -> None:
         made.outputs = next((text for text in map(text_of, written) if text), None)
     elif made.outputs is None:
         made.outputs = next((text for text in choices if isinstance(text, str)), None)
+
+
+def _length(texts: tuple[str, ...]) -> int:
+    return sum(map(len, texts))
 
 
 def _read_tool(made: Reading) -> None:

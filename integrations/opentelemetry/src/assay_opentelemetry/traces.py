@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from assay import Sample
 from assay.extension import (
@@ -20,6 +20,7 @@ from assay.extension import (
     sample_of,
     traces_of,
 )
+from assay_opentelemetry.evaluations import is_evaluation, is_evaluator_span
 from assay_opentelemetry.placeholders import is_stream, nodes_in, resolved
 from assay_opentelemetry.span_data import SpanData
 from assay_opentelemetry.spans import reading_of, run_from
@@ -31,11 +32,13 @@ class TraceSamples:
 
     Attributes:
         samples: One for each exchange.
+        exchanges: The exchange of each sample.
         unfinished: Parts whose parent span, in the same process, has not been seen (yet).
     """
 
     samples: list[Sample]
     unfinished: int = 0
+    exchanges: list[Trace] = field(default_factory=list)
 
 
 def trace_samples(
@@ -70,18 +73,30 @@ def trace_samples(
         _add_agent_content(trace)
         _add_server_exchange(trace)
         for exchange in exchanges(trace):
+            if is_evaluation(exchange):
+                continue
             _end_stream(exchange)
             if exchange.root.kind in PASSES_ON:  # a state with all of its keys: what the steps below it did counts
                 exchange.root.documents = None
             ready = [exchange] if interrupted is None else interrupted.accept(exchange)
-            made.samples += samples_of_exchanges(ready, rules)
+            for one in ready:
+                _add_sample(made, one, rules)
     return made
 
 
-def samples_of_exchanges(found: Iterable[Trace], rules: CaptureRules | None = None) -> list[Sample]:
+def samples_of_exchanges(found: Iterable[Trace], rules: CaptureRules | None = None) -> TraceSamples:
     """The samples of exchanges whose spans have been read."""
-    made = [(sample_of(exchange, rules, id_name="otel_span_id"), exchange) for exchange in found]
-    return [_identified(sample, exchange) for sample, exchange in made if sample is not None]
+    made = TraceSamples([])
+    for exchange in found:
+        _add_sample(made, exchange, rules)
+    return made
+
+
+def _add_sample(made: TraceSamples, exchange: Trace, rules: CaptureRules | None) -> None:
+    sample = sample_of(exchange, rules, id_name="otel_span_id")
+    if sample is not None:
+        made.samples.append(_identified(_without_present_turn(sample), exchange))
+        made.exchanges.append(exchange)
 
 
 def _unique_spans(spans: Iterable[SpanData]) -> list[SpanData]:
@@ -115,7 +130,7 @@ def _runs(spans: Iterable[SpanData]) -> list[Run]:
     for span in spans:
         reading = reading_of(span)
         parents[span.span_id] = span.parent_id
-        if reading.judges:
+        if reading.judges or is_evaluator_span(span.name):
             judging.add(span.span_id)
         runs.append(run_from(span, reading))
     if not judging:
@@ -235,6 +250,14 @@ def _streaming(run: Run, children: Mapping[Hashable, list[Run]]) -> Run | None:
         return _streaming(inner[-1], children)
     calls = [step for step in _inside(run, children) if step.kind == "llm"]
     return next((call for call in reversed(calls) if call.outputs or call.error), None)
+
+
+def _without_present_turn(sample: Sample) -> Sample:
+    """The sample without itself as history: a memory was written to a span when it had the present turn already."""
+    last = sample.history[-1] if sample.history else None
+    if last is None or (last.question, last.answer) != (sample.question, sample.answer):
+        return sample
+    return replace(sample, history=sample.history[:-1])
 
 
 def _identified(sample: Sample, exchange: Trace) -> Sample:

@@ -10,16 +10,13 @@ from assay._util.normalise import leaving_out
 from assay.capture.collector import RunCollector
 from assay.capture.conversations import Conversations
 from assay.capture.dedup import handed_to
-from assay.capture.history import trim_history
+from assay.capture.history import MayForget, complete_history
 from assay.capture.missing_answer import log_missing_answer
 from assay.capture.rules import CaptureRules
 from assay.capture.tree import Trace
 from assay.live.handlers.exchanges import PendingExchange, RecentExchanges
 from assay.live.protocol import Intake
 from assay.records import Sample
-
-#: Whether the application may have forgotten earlier turns of a conversation: asked with the sample and those turns.
-MayForget = Callable[[Sample], bool]
 
 
 class TraceSubmitter:
@@ -30,7 +27,8 @@ class TraceSubmitter:
         intake: Takes the samples.
         rules: Where question, answer and contexts are.
         remembered: The newest captured samples of the handler.
-        make: Makes the sample of a trace, and says whether the application forgets. Called on the intake's thread.
+        make: Makes the sample of a trace, and says whether the application forgets: see `complete_history`. Called on
+            the intake's thread.
         count: Counts an error of ours; it raises none.
 
     Attributes:
@@ -43,7 +41,7 @@ class TraceSubmitter:
         intake: Intake,
         rules: CaptureRules,
         remembered: RecentExchanges,
-        make: Callable[[Trace], tuple[Sample | None, MayForget]],
+        make: Callable[[Trace], tuple[Sample | None, MayForget | None]],
         count: Callable[[BaseException, str], None],
     ) -> None:
         self.left_out: Counter[str] = Counter()
@@ -114,8 +112,7 @@ class TraceSubmitter:
                 self.left_out["no_answer"] += 1
                 log_missing_answer(trace, self._rules)
                 return None
-            joined = self._conversations.complete(sample, again=trace.root.inputs is None)
-            return trim_history(joined, trace) if not sample.history and forgets(joined) else joined
+            return complete_history(self._conversations, sample, trace, forgets)
         except BaseException as error:
             self._count(error, "sample")
             return None
