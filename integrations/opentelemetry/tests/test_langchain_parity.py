@@ -14,6 +14,7 @@ from assay.records import Sample
 from integrations.langchain.tests.shapes import SHAPES, Shape, observed
 from integrations.llama_index.tests.fakes import Kept
 from integrations.opentelemetry.tests.conftest import Exported
+from integrations.opentelemetry.tests.unknowns import other_values
 
 #: Shapes of which the spans tell something else, and what.
 DIFFERENT = {
@@ -84,6 +85,18 @@ def test_shapes_that_spans_tell_differently_still_do(name: str, langchain_spans:
     (shape,) = (one for one in SHAPES if one.name == name)
     kept, _ = run(shape, langchain_spans)
     assert seen(spans_to_samples(langchain_spans.spans)) != seen(kept)
+
+
+#: Those of them of which spans tell another value; of the others they leave a part unknown.
+OTHER = ("artifacts_in_history", "chain_fallback", "on_the_model", "iterator", "iterator_listed")
+
+
+@pytest.mark.parametrize("name", sorted(DIFFERENT))
+def test_spans_tell_what_was_heard_or_nothing(name: str, langchain_spans: Exported) -> None:
+    (shape,) = (one for one in SHAPES if one.name == name)
+    kept, given = run(shape, langchain_spans)
+    found = [one for one in spans_to_samples(langchain_spans.spans, given.get("rules")) if isinstance(one, Sample)]
+    assert bool(other_values(found, kept)) == (name in OTHER)
 
 
 @pytest.mark.parametrize("name", ["retrieval_chain", "retriever_tool_with_artifact", "tool_fails"])

@@ -13,6 +13,7 @@ from assay.extension import QUESTION_NAMES, Document
 _NODE = re.compile(r"<NodeWithScore\(node=\w+\(id_=(?P<id>.*?)\), score=(?P<score>[^()]*)\)>", re.DOTALL)
 _OBJECT = re.compile(r"<[\w.]+ object at 0x[0-9a-f]+>")
 _STREAM = re.compile(r"<(async_)?generator object\b[^>]*>")
+_OBJECT_CALL = re.compile(r"[A-Z]\w*\(\w+=")
 _LITERAL = r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _RESPONSE = re.compile(rf"StopEvent\(result=Response\(response={_LITERAL}, source_nodes=", re.DOTALL)
 _AGENT = "StopEvent(result=AgentOutput(response=ChatMessage("
@@ -121,6 +122,14 @@ def tool_text(text: str) -> str | None:
         return text
     printed = _TOOL.match(text)
     return None if printed is None else str(ast.literal_eval(printed["text"]))
+
+
+def printed_object(text: str) -> dict[str, Any] | None:
+    """The fields of an object, from the text as which Python prints it; None for any other text."""
+    if not _OBJECT_CALL.match(text):
+        return None
+    found = _call(text)
+    return None if found is None else found[1]
 
 
 def _call(text: str) -> tuple[str, dict[str, Any]] | None:

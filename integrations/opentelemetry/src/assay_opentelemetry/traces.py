@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay import Sample
@@ -21,6 +21,14 @@ from assay.extension import (
     traces_of,
 )
 from assay_opentelemetry.evaluations import is_evaluation, is_evaluator_span
+from assay_opentelemetry.llama_index_traces import (
+    add_given_nodes,
+    asked_question,
+    builds_an_index,
+    is_tool_lookup,
+    writes_nodes,
+    written_out,
+)
 from assay_opentelemetry.placeholders import is_stream, nodes_in, resolved
 from assay_opentelemetry.span_data import SpanData
 from assay_opentelemetry.spans import reading_of, run_from
@@ -73,7 +81,7 @@ def trace_samples(
         _add_agent_content(trace)
         _add_server_exchange(trace)
         for exchange in exchanges(trace):
-            if is_evaluation(exchange):
+            if is_evaluation(exchange) or builds_an_index(exchange.root):
                 continue
             _end_stream(exchange)
             if exchange.root.kind in PASSES_ON:  # a state with all of its keys: what the steps below it did counts
@@ -95,7 +103,12 @@ def samples_of_exchanges(found: Iterable[Trace], rules: CaptureRules | None = No
 def _add_sample(made: TraceSamples, exchange: Trace, rules: CaptureRules | None) -> None:
     sample = sample_of(exchange, rules, id_name="otel_span_id")
     if sample is not None:
-        made.samples.append(_identified(_without_present_turn(sample), exchange))
+        told = replace(
+            sample,
+            question=sample.question and asked_question(sample.question),
+            answer=sample.answer and written_out(sample.answer, exchange),
+        )
+        made.samples.append(_identified(_without_present_turn(told), exchange))
         made.exchanges.append(exchange)
 
 
@@ -123,16 +136,19 @@ def _completeness(span: SpanData) -> tuple[bool, float, int, str]:
     return span.ended is not None, span.ended or 0.0, len(span.attributes) + len(span.events), repr(span)
 
 
-def _runs(spans: Iterable[SpanData]) -> list[Run]:
+def _runs(spans: Sequence[SpanData]) -> list[Run]:
     runs: list[Run] = []
     parents: dict[str, str | None] = {}
+    names = {span.span_id: span.name for span in spans}
     judging: set[str] = set()
     for span in spans:
         reading = reading_of(span)
         parents[span.span_id] = span.parent_id
-        if reading.judges or is_evaluator_span(span.name):
+        run = run_from(span, reading)
+        above = names.get(span.parent_id or "", "")
+        if reading.judges or is_evaluator_span(span.name) or is_tool_lookup(run, above):
             judging.add(span.span_id)
-        runs.append(run_from(span, reading))
+        runs.append(run)
     if not judging:
         return runs
     return [run for run in runs if not _below(run.ids["otel_span_id"], judging, parents)]
@@ -158,6 +174,7 @@ def _resolve_nodes(runs: Iterable[Run]) -> None:
                 known.setdefault(found.id, found)
     if not known:
         return
+    wrote_nodes = writes_nodes(runs)
     for run in runs:
         nodes = nodes_in(run.outputs)
         handed = resolved(nodes_in(run.inputs) or (), known)
@@ -166,8 +183,10 @@ def _resolve_nodes(runs: Iterable[Run]) -> None:
         if nodes is None or run.documents is not None:
             continue
         run.documents = resolved(nodes, known)
+        run.unread = run.documents is None and not wrote_nodes  # some were added on the way
         if handed and run.documents is not None:
             run.given = {"": tuple(found.text for found in handed)}
+    add_given_nodes(runs, known.values())
 
 
 def _add_agent_content(trace: Trace) -> None:
