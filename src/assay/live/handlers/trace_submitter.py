@@ -64,7 +64,9 @@ class TraceSubmitter:
         Args:
             trace: The trace.
         """
-        if trace.parent is not None and self._handed.hears(trace.parent, self._collector):
+        other = None if trace.parent is None else self._handed.follower(trace.parent, self._collector)
+        if other is not None:
+            other.take_in(trace)
             self.left_out["part_of_another"] += 1
         elif not self._handed.first(trace.key):
             self.left_out["captured_twice"] += 1
