@@ -157,6 +157,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.live.protocol import LiveOptions as LiveOptions
     from assay.live.protocol import Submission as Submission
     from assay.metrics.names import MetricSpec as MetricSpec
+    from assay.metrics.names import join_specs as join_specs
     from assay.metrics.names import resolve_metrics as resolve_metrics
     from assay.metrics.systems import system_entries as system_entries
     from assay.metrics.systems.base import Profile as Profile
@@ -237,7 +238,7 @@ _HOMES = {
     "row_of_values score_host_row text_argument",
     "assay.evaluation.display.explanation": "Explanation score_in_words",
     "assay.evaluation.imports.trace_scores": "value_as_text",
-    "assay.metrics.names": "MetricSpec resolve_metrics",
+    "assay.metrics.names": "MetricSpec join_specs resolve_metrics",
     "assay.metrics.systems": "system_entries",
     "assay.metrics.systems.base": "Profile",
     # Judges: a framework's model as a judge, and what a judge is.
