@@ -28,6 +28,7 @@ from assay.extension import (
     sample_of,
 )
 from assay_langchain import ids
+from assay_langchain.components import COMPONENTS, warn_of_component
 from assay_langchain.environment import conversation, run_around
 from assay_langchain.events import AS_THEY_ARE, is_resume, plain, tools_offered
 
@@ -155,6 +156,8 @@ class Listener:
             return None
 
     def _make(self, trace: Trace) -> tuple[Sample | None, None]:
+        if trace.parent is not None and trace.root.kind in COMPONENTS:
+            warn_of_component(trace.root)
         return sample_of(trace, self._rules, id_name=ID), None
 
     # -- what others know of it --------------------------------------------------------------------------------------
