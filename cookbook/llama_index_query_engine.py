@@ -51,7 +51,7 @@ def show(scored: ScoredSample) -> None:
 
 engine = SummaryIndex([TextNode(text=passage) for passage in PASSAGES]).as_query_engine(llm=Reciter())
 
-runner = BatchEvalRunner(evaluators(["faithfulness", "context_relevance"]))
+runner = BatchEvalRunner(evaluators("faithfulness", "context_relevance"))
 for name, results in asyncio.run(runner.aevaluate_queries(engine, queries=list(ANSWERS))).items():
     print(f"{name}: {[result.score and round(result.score, 3) for result in results]}")
 

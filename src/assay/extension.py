@@ -38,16 +38,19 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.answering_call import answering_run as answering_run
     from assay.capture.assemble import answer_of as answer_of
     from assay.capture.assemble import exchanges as exchanges
-    from assay.capture.assemble import has_history as has_history
     from assay.capture.assemble import question_of as question_of
+    from assay.capture.assemble import samples_with_exchanges as samples_with_exchanges
     from assay.capture.collector import PASSES_ON as PASSES_ON
     from assay.capture.contexts import context_of as context_of
     from assay.capture.contexts import contexts_under as contexts_under
     from assay.capture.conversations import CONVERSATION_KEYS as CONVERSATION_KEYS
     from assay.capture.conversations import Conversations as Conversations
-    from assay.capture.history import has_summary as has_summary
+    from assay.capture.history import MayForget as MayForget
+    from assay.capture.history import complete_history as complete_history
     from assay.capture.ids import current_ids as current_ids
     from assay.capture.ids import otel_ids as otel_ids
+    from assay.capture.interrupts import INTERRUPTS as INTERRUPTS
+    from assay.capture.interrupts import InterruptedTraces as InterruptedTraces
     from assay.capture.messages import artifacts_in as artifacts_in
     from assay.capture.messages import last_question as last_question
     from assay.capture.messages import pictures_in as pictures_in
@@ -55,6 +58,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.passage_images import IMAGE_PREFIX as IMAGE_PREFIX
     from assay.capture.record_context import add_recorder as add_recorder
     from assay.capture.serialisation import document_texts as document_texts
+    from assay.capture.serialisation import is_resume as is_resume
     from assay.capture.serialisation import merge_updates as merge_updates
     from assay.capture.serialisation import messages_in as messages_in
     from assay.capture.serialisation import passages_in as passages_in
@@ -63,6 +67,9 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.capture.serialisation import texts_sent as texts_sent
     from assay.capture.serialisation import unwrap_value as unwrap_value
     from assay.capture.snapshots import document_of as document_of
+    from assay.capture.structured_answers import structured_answer as structured_answer
+    from assay.capture.tool_results import blocks_in as blocks_in
+    from assay.capture.tool_results import documents_in_result as documents_in_result
     from assay.config import Config as Config
     from assay.config import configuration as configuration
     from assay.config.keys import check_instructions as check_instructions
@@ -145,7 +152,6 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.live.handlers.base import BaseHandler as BaseHandler
     from assay.live.handlers.exchanges import REMEMBERED as REMEMBERED
     from assay.live.handlers.exchanges import RecentExchanges as RecentExchanges
-    from assay.live.handlers.trace_submitter import MayForget as MayForget
     from assay.live.handlers.trace_submitter import TraceSubmitter as TraceSubmitter
     from assay.live.health import Health as Health
     from assay.live.intake import is_off as is_off
@@ -153,6 +159,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.live.protocol import LiveOptions as LiveOptions
     from assay.live.protocol import Submission as Submission
     from assay.metrics.names import MetricSpec as MetricSpec
+    from assay.metrics.names import join_specs as join_specs
     from assay.metrics.names import resolve_metrics as resolve_metrics
     from assay.metrics.systems import system_entries as system_entries
     from assay.metrics.systems.base import Profile as Profile
@@ -203,25 +210,28 @@ _HOMES = {
     # Capture: from events and stored traces to samples.
     "assay.capture": "CaptureRules Document Run RunCollector RunKind Trace sample_of samples_of traces_of",
     "assay.capture.answering_call": "answering_run",
-    "assay.capture.assemble": "answer_of exchanges has_history question_of",
+    "assay.capture.assemble": "answer_of exchanges question_of samples_with_exchanges",
     "assay.capture.collector": "PASSES_ON",
     "assay.capture.contexts": "context_of contexts_under",
     "assay.capture.conversations": "CONVERSATION_KEYS Conversations",
-    "assay.capture.history": "has_summary",
+    "assay.capture.history": "MayForget complete_history",
     "assay.capture.ids": "current_ids otel_ids",
+    "assay.capture.interrupts": "INTERRUPTS InterruptedTraces",
     "assay.capture.messages": "artifacts_in last_question pictures_in search_results_in",
     "assay.capture.passage_images": "IMAGE_PREFIX",
     "assay.capture.record_context": "add_recorder",
-    "assay.capture.serialisation": "document_texts merge_updates messages_in passages_in passed_on text_written "
-    "texts_sent unwrap_value",
+    "assay.capture.serialisation": "document_texts is_resume merge_updates messages_in passages_in passed_on "
+    "text_written texts_sent unwrap_value",
     "assay.capture.snapshots": "document_of",
+    "assay.capture.structured_answers": "structured_answer",
+    "assay.capture.tool_results": "blocks_in documents_in_result",
     # Live handlers: hand samples of a running application to a scorer or a queue.
     "assay.live.disabled_intake": "DisabledIntake",
     "assay.live.guards": "GuardDecision GuardHealth",
     "assay.live.guards.verdict": "GuardAction thresholds_of",
     "assay.live.handlers.base": "BaseHandler",
     "assay.live.handlers.exchanges": "REMEMBERED RecentExchanges",
-    "assay.live.handlers.trace_submitter": "MayForget TraceSubmitter",
+    "assay.live.handlers.trace_submitter": "TraceSubmitter",
     "assay.live.health": "Health",
     "assay.live.intake": "is_off",
     "assay.live.protocol": "Intake LiveOptions Submission",
@@ -230,7 +240,7 @@ _HOMES = {
     "row_of_values score_host_row text_argument",
     "assay.evaluation.display.explanation": "Explanation score_in_words",
     "assay.evaluation.imports.trace_scores": "value_as_text",
-    "assay.metrics.names": "MetricSpec resolve_metrics",
+    "assay.metrics.names": "MetricSpec join_specs resolve_metrics",
     "assay.metrics.systems": "system_entries",
     "assay.metrics.systems.base": "Profile",
     # Judges: a framework's model as a judge, and what a judge is.

@@ -86,3 +86,30 @@ def test_a_block_whose_text_is_none_has_no_text() -> None:
             text_of({"role": "user", "content": [{"type": "text", "text": odd}, {"type": "text", "text": "Why?"}]})
             == "Why?"
         )
+
+
+CALL = {"name": "search", "args": {"query": "cats"}, "id": "1"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "tool_call", **CALL},  # LangChain's standard content
+        {"type": "tool_use", "id": "1", "name": "search", "input": {"query": "cats"}},  # Anthropic's
+        {"functionCall": {"name": "search", "args": {"query": "cats"}}},  # Gemini's, which has no id
+        {"type": "function_call", "call_id": "1", "id": "fc", "name": "search", "arguments": '{"query": "cats"}'},
+    ],
+)
+def test_a_call_in_the_content_and_in_the_list_is_one_call(part: dict[str, Any]) -> None:
+    """As LangChain writes messages to JSON: the provider's parts, and its own list of calls."""
+    written = {"type": "ai", "content": [part], "tool_calls": [CALL]}
+    (message,) = messages_of([written])
+    assert [(call.name, call.arguments) for call in message.tool_calls] == [("search", {"query": "cats"})]
+
+
+def test_two_calls_of_one_tool_stay_two() -> None:
+    parts = [{"type": "tool_use", "id": str(n), "name": "search", "input": {"query": str(n)}} for n in range(2)]
+    listed = [{"name": "search", "args": {"query": str(n)}, "id": str(n)} for n in range(2)]
+    for written in ({"content": parts, "tool_calls": listed}, {"content": parts}, {"content": parts, "tool_calls": []}):
+        (message,) = messages_of([{"type": "ai", **written}])
+        assert [call.id for call in message.tool_calls] == ["0", "1"]

@@ -141,6 +141,24 @@ def test_tools_of_an_agent_are_shown() -> None:
     assert (nothing["score"], nothing["value"]) == (None, "missing_input")
 
 
+SUPPORTS = ScriptedJudge(support=lambda claim, passage: "supported" if claim in passage else "not_mentioned")
+
+
+def test_a_metric_of_assay_is_loaded_by_its_name() -> None:
+    made: Any = load_evaluator("faithfulness", judge=SUPPORTS)
+    assert isinstance(made, StringEvaluator)
+    assert made.evaluation_name == "faithfulness"
+    # one of two sentences stands in the passage: 1 / 2
+    result = made.evaluate_strings(prediction="Cats purr. They fly.", contexts=["Cats purr."])
+    assert result["score"] == 0.5
+    assert made.evaluate_strings(prediction="Cats purr.")["value"] == "missing_input"
+
+
+def test_metrics_are_loaded_beside_langchains_types() -> None:
+    made = load_evaluators(["faithfulness", "exact_match"], judge=SUPPORTS)
+    assert [one.evaluation_name for one in made] == ["faithfulness", "exact_match"]
+
+
 def test_missing_inputs_raise_as_there() -> None:
     made: Any = load_evaluator("qa", judge=JUDGE)
     with pytest.raises(ValueError, match="reference"):
@@ -152,7 +170,8 @@ def test_missing_inputs_raise_as_there() -> None:
 @pytest.mark.parametrize(
     ("name", "kwargs", "message"),
     [
-        ("quality", {}, "expected one of"),
+        ("quality", {}, "expected the name of a metric, or one of qa, cot_qa"),
+        ("faithfulness", {"criteria": "x"}, "a metric takes no arguments by name; found criteria"),
         ("criteria", {"criteria": "correctness"}, "correctness"),
         ("criteria", {"prompt": "x"}, "prompt is not taken"),
         ("embedding_distance", {"embeddings": "x"}, "embeddings is not taken"),

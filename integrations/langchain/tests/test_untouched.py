@@ -14,6 +14,7 @@ from langchain_core.callbacks import (
     AsyncCallbackManager,
     AsyncCallbackManagerForLLMRun,
     BaseCallbackHandler,
+    CallbackManager,
 )
 from langchain_core.callbacks.manager import ahandle_event
 from langchain_core.documents import Document
@@ -21,6 +22,7 @@ from langchain_core.language_models import FakeListLLM
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -362,3 +364,47 @@ def test_the_history_is_what_the_graph_still_knows(captured: Any, kit: Any) -> N
     graph.invoke({"messages": [("user", "third?")]}, config)
     turns = [[turn.question for turn in sample.history] for sample in it.samples]
     assert turns == [[], ["first?"], []]
+
+
+class Library:
+    """Runs a chain with callbacks of its own, in the forms that libraries have."""
+
+    def __init__(self, chain: Any, handler: Any) -> None:
+        self.chain, self.handler = chain, handler
+
+    def in_its_config(self, question: str) -> Any:
+        return self.chain.invoke(question, config={"callbacks": [self.handler]})
+
+    def in_a_manager(self, question: str) -> Any:
+        around = var_child_runnable_config.get() or {}
+        manager = CallbackManager([self.handler], [self.handler], parent_run_id=around["callbacks"].parent_run_id)
+        return self.chain.invoke(question, config={"callbacks": manager})
+
+    def streamed(self, question: str) -> Any:
+        return "".join(self.chain.stream(question, config={"callbacks": [self.handler]}))
+
+    def in_a_loop(self, question: str) -> Any:
+        return asyncio.run(self.chain.ainvoke(question, config={"callbacks": [self.handler]}))
+
+
+@pytest.mark.parametrize("form", ["in_its_config", "in_a_manager", "streamed", "in_a_loop"])
+def test_what_a_handler_hears_inside_belongs_to_the_exchange_around_it(kit: Any, form: str) -> None:
+    """The outer handler cannot hear the inside: a library gives callbacks of its own there."""
+    first, second, sink = pair()
+    inside = RunnableLambda(getattr(Library(kit.rag(), second), form))
+    assert (inside | RunnableLambda(lambda said: said)).invoke(QUESTION, config={"callbacks": [first]}) == ANSWER
+    assert first.flush(20)
+    [scored] = sink.written
+    assert len(scored.sample.contexts or ()) == 2
+    assert scored.sample.metadata["name"] == "RunnableSequence"
+    first.scorer.close(5)
+
+
+def test_what_both_hear_is_there_once(kit: Any) -> None:
+    first, second, sink = pair()
+    inside = RunnableLambda(Library(kit.rag(), second).in_its_config) | RunnableLambda(lambda said: said)
+    outer = inside.with_config(callbacks=[second])
+    outer.invoke(QUESTION, config={"callbacks": [first]})
+    assert first.flush(20)
+    assert [len(scored.sample.contexts or ()) for scored in sink.written] == [2]
+    first.scorer.close(5)

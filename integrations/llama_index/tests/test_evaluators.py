@@ -103,7 +103,7 @@ def failing_rows(bad: set[int]) -> ScriptedJudge:
 
 async def test_batch_keeps_the_rows_that_can_be_scored():
     bad = {3, 4, 11}
-    runner = BatchEvalRunner(evaluators("faithfulness", failing_rows(bad)), workers=4)
+    runner = BatchEvalRunner(evaluators("faithfulness", judge=failing_rows(bad)), workers=4)
     texts = [f"Row {n}." for n in range(20)]
     results = await runner.aevaluate_response_strs(
         queries=[f"Question {n}?" for n in range(20)], response_strs=texts, contexts_list=[[t] for t in texts]
@@ -117,7 +117,7 @@ async def test_batch_keeps_the_rows_that_can_be_scored():
 
 
 async def test_batch_over_responses_and_queries(kit, judge):
-    runner = BatchEvalRunner(evaluators(["faithfulness", "context_relevance"], judge))
+    runner = BatchEvalRunner(evaluators(["faithfulness", "context_relevance"], judge=judge))
     queries = [QUESTION, "And why else?"]
     by_query = await runner.aevaluate_queries(kit.engine(), queries=queries)
     responses = [await kit.engine().aquery(query) for query in queries]
@@ -139,7 +139,7 @@ async def test_batch_over_an_engine_that_returns_no_texts(kit, judge):
             return Response(answers[bundle.query_str], kit.Shelf().retrieve(QUESTION))
 
     engine = Engine(retriever=kit.Shelf(), response_synthesizer=kit.engine()._response_synthesizer)
-    runner = BatchEvalRunner(evaluators(["faithfulness", "answer_correctness"], judge))
+    runner = BatchEvalRunner(evaluators(["faithfulness", "answer_correctness"], judge=judge))
     rows = (await runner.aevaluate_queries(engine, queries=list(answers)))["faithfulness"]
     assert [row.score for row in rows] == [None, None, 1.0]
     assert rows[0].invalid_reason.startswith("missing_input: ")
@@ -147,7 +147,7 @@ async def test_batch_over_an_engine_that_returns_no_texts(kit, judge):
 
 
 async def test_batch_with_streamed_and_missing_responses(kit, judge):
-    runner = BatchEvalRunner(evaluators("faithfulness", judge))
+    runner = BatchEvalRunner(evaluators("faithfulness", judge=judge))
     responses = [await kit.engine(streaming=True).aquery(QUESTION), kit.engine(streaming=True).query(QUESTION), None]
     rows = (await runner.aevaluate_responses(queries=[QUESTION] * 3, responses=responses))["faithfulness"]
     assert [row.score for row in rows] == [1.0, 1.0, None]
@@ -159,7 +159,7 @@ async def test_batch_with_references(judge):
     runner = BatchEvalRunner({"context_recall": AssayEvaluator("context_recall", judge)})
     alone = await runner.aevaluate_response_strs(**row, reference=[ANSWER])
     assert alone["context_recall"][0].score == 1.0
-    runner = BatchEvalRunner(evaluators(["context_recall", "faithfulness"], judge))
+    runner = BatchEvalRunner(evaluators(["context_recall", "faithfulness"], judge=judge))
     several = await runner.aevaluate_response_strs(**row, context_recall={"reference": [[ANSWER]]})
     assert several["faithfulness"][0].score == 1.0
 
@@ -173,7 +173,7 @@ async def test_inside_a_running_loop(kit, judge):
 
 async def test_evaluators_share_judgements(judge):
     """Faithfulness and hallucination read the same verdicts: the judge is asked once."""
-    both = evaluators(["faithfulness", "hallucination"], judge)
+    both = evaluators(["faithfulness", "hallucination"], judge=judge)
     await asyncio.gather(*(e.aevaluate(QUESTION, ANSWER, PASSAGES) for e in both.values()))
     for each in both.values():
         await each.aevaluate(QUESTION, ANSWER, PASSAGES)

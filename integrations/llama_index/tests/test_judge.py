@@ -141,7 +141,7 @@ def test_it_is_taken_wherever_a_judge_is(server: OpenAIServer) -> None:
     assert scorer.flush(20)
     assert scorer.close().scored == 1
     AssayInstrumentation("faithfulness", llm(server)).close()
-    evaluator = evaluators("faithfulness", llm(server))["faithfulness"]
+    evaluator = evaluators("faithfulness", judge=llm(server))["faithfulness"]
     found = evaluator.evaluate(query=row["question"], response=row["answer"], contexts=row["contexts"])
     assert found.score is not None
 

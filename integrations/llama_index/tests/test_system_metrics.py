@@ -51,7 +51,7 @@ def test_a_second_answer_is_passed_on():
 
 async def test_in_a_batch():
     judge = ScriptedJudge(criterion=lambda question, vote: True, rating=lambda question: 2)
-    runner = BatchEvalRunner(evaluators(["llamaindex:faithfulness", "llamaindex:correctness"], judge))
+    runner = BatchEvalRunner(evaluators(["llamaindex:faithfulness", "llamaindex:correctness"], judge=judge))
     results = await runner.aevaluate_response_strs(queries=[QUESTION], response_strs=[ANSWER], contexts_list=[PASSAGES])
     assert [rows[0].passing for rows in results.values()] == [True, False]
 

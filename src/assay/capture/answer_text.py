@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from assay.capture.answering_call import calls_of, spaced
+from assay.capture.interrupts import is_interrupted
 from assay.capture.messages import last_answer
 from assay.capture.tree import Run, Trace, side_by_side
 from assay.records.field_names import ACCEPTED, STATE_ANSWER_NAMES, STATE_CONTEXT_NAMES, well_formed
@@ -32,11 +33,6 @@ class AnswerKey(NamedTuple):
     answer: str | None = None
 
 
-def interrupted(trace: Trace) -> bool:
-    """Whether a graph stopped to ask a human: it has not answered yet, however it ended."""
-    return any(run.error in ("GraphInterrupt", "NodeInterrupt") for run in trace.runs.values())
-
-
 def removed(run: Run) -> bool:
     """Whether a run was given messages and has removed them all: its answer with them. What is left is a summary."""
     values = [side.get("messages") for side in (run.inputs, run.outputs) if isinstance(side, Mapping)]
@@ -46,7 +42,7 @@ def removed(run: Run) -> bool:
 def find_answer_key(trace: Trace, run: Run) -> AnswerKey:
     """The key of a run's output that holds what a model wrote, else the only one of a name that answers have."""
     texts = _texts(run)
-    if not texts or interrupted(trace) or removed(run):
+    if not texts or is_interrupted(trace) or removed(run):
         return AnswerKey()
     written = _written(trace, texts)
     fitting = _one_of(texts, written)

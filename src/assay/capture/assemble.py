@@ -5,7 +5,7 @@ contexts   what retrieval delivered to the step that answered: see `assay.captur
 answer     what the user received: the output of the root
 history    earlier turns of the conversation, with the contexts they had
 messages   the way to the answer where tools were called, or retrieval more than once: see `assay.capture.trajectories`
-status     complete, or abandoned, cancelled, failed
+status     complete, or abandoned, cancelled, failed, interrupted
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from assay.capture.answer_text import find_answer_key
 from assay.capture.answering_call import answering_runs, mark_prompted, without_passed_over
 from assay.capture.contexts import contexts_of
 from assay.capture.evaluators import is_evaluator
+from assay.capture.interrupts import is_interrupted
 from assay.capture.messages import last_answer, last_question, turns_before
 from assay.capture.rules import CaptureRules
+from assay.capture.structured_answers import PARSING_ERROR, has_raw, is_unreadable, structured_answer
+from assay.capture.tool_results import add_tool_results
 from assay.capture.trajectories import trajectory_of
 from assay.capture.tree import Run, Trace
 from assay.records import Sample, SampleStatus, Turn
@@ -51,8 +54,24 @@ def samples_of(trace: Trace, rules: CaptureRules | None = None, *, id_name: str 
     Returns:
         The samples, in the order of the exchanges. Empty if there are none.
     """
-    found = (sample_of(exchange, rules, id_name=id_name) for exchange in exchanges(trace))
-    return [sample for sample in found if sample is not None]
+    return [sample for sample, _ in samples_with_exchanges(exchanges(trace), rules, id_name=id_name)]
+
+
+def samples_with_exchanges(
+    found: Iterable[Trace], rules: CaptureRules | None = None, *, id_name: str = "run_id"
+) -> list[tuple[Sample, Trace]]:
+    """Build the samples of exchanges.
+
+    Args:
+        found: The exchanges: see `exchanges`.
+        rules: Rules on the location of question, answer and contexts. None: the default rules.
+        id_name: Key of `Sample.ids` for the id of the root run.
+
+    Returns:
+        Pairs of sample and exchange, in order. Exchanges without a sample are left out.
+    """
+    made = [(sample_of(exchange, rules, id_name=id_name), exchange) for exchange in found]
+    return [(sample, exchange) for sample, exchange in made if sample is not None]
 
 
 def exchanges(trace: Trace) -> list[Trace]:
@@ -101,6 +120,7 @@ def sample_of(trace: Trace, rules: CaptureRules | None = None, *, id_name: str =
     answer = answer_in(trace, rules)
     if root.kind in NO_EXCHANGE or is_evaluator(root) or (answer is None and status == "complete"):
         return None
+    add_tool_results(trace, rules.contexts_tools)
     contexts, why = contexts_of(trace, answer, key=rules.contexts_key, run=rules.contexts_run)
     if contexts is not None:
         contexts = mark_prompted(contexts, *answering_runs(trace, answer))
@@ -129,7 +149,7 @@ def find_question(trace: Trace, rules: CaptureRules) -> str | None:
 def answer_in(trace: Trace, rules: CaptureRules) -> str | None:
     """What the user received, by the rules; where something was asked, also under a key with a name of its own."""
     said = _run_by_name(trace, rules.answer_run, trace.root)
-    if said is None:
+    if said is None or is_interrupted(trace):  # what a human is asked is no answer
         return None
     answer = answer_of(said.outputs, rules.answer_key)
     if answer is None and rules.answer_key is None and find_question(trace, rules) is not None:
@@ -177,8 +197,8 @@ def _metadata(root: Run, status: SampleStatus, no_context: str | None) -> dict[s
         metadata["name"] = root.name
     if root.tags:
         metadata["tags"] = [well_formed(str(tag)) for tag in root.tags]
-    if root.error is not None and status == "failed":
-        metadata["error"] = root.error
+    if status == "failed":
+        metadata["error"] = PARSING_ERROR if root.error is None else root.error
     if no_context is not None:
         metadata["no_context"] = no_context
     metadata["started"] = root.started
@@ -199,8 +219,12 @@ def _retriever_ids(trace: Trace) -> dict[str, str]:
 
 def status_of(trace: Trace) -> SampleStatus:
     """How the trace ended."""
+    if is_interrupted(trace):
+        return "interrupted"
     if trace.root.error is not None:
         return _STATUS.get(trace.root.error, "failed")
+    if is_unreadable(trace.root.outputs):
+        return "failed"
     return "abandoned" if trace.cut_short else "complete"
 
 
@@ -254,6 +278,8 @@ def answer_of(outputs: Any, key: str | None = None, depth: int = DEPTH) -> str |
         return _text(outputs)
     if depth == 0 or outputs is None:
         return None
+    if has_raw(outputs):  # what was read of the message, else its text
+        return answer_of(outputs["parsed"], key, depth - 1) or answer_of(outputs["raw"], None, depth - 1)
     if isinstance(outputs, Mapping):
         if key is not None:
             return answer_of(outputs.get(key), None, depth - 1)
@@ -268,11 +294,7 @@ def answer_of(outputs: Any, key: str | None = None, depth: int = DEPTH) -> str |
         return _text(text_of(outputs))
     if isinstance(outputs, (list, tuple)):
         return last_answer(_messages(outputs))
-    for name in (key,) if key is not None else ANSWER_NAMES:  # a structured answer: a model or a dataclass
-        value = getattr(outputs, name, None)
-        if isinstance(value, str):
-            return _text(value)
-    return None
+    return _text(structured_answer(outputs, key) or "")
 
 
 def history_of(inputs: Any, outputs: Any) -> tuple[Turn, ...]:

@@ -215,6 +215,17 @@ class RunCollector(OpenTraces[Run, Trace]):
             if run is not None and ids:
                 run.ids = {**run.ids, **ids}
 
+    def note_resumed(self, id: Hashable) -> None:
+        """Note that a run is a graph that goes on where it was interrupted. An unknown run is ignored.
+
+        Args:
+            id: Id of the run.
+        """
+        with self._lock:
+            run = self._runs.get(key_of(id))
+            if run is not None:
+                run.resumed = True
+
     def root_of(self, id: Hashable) -> Run | None:
         """Return the root of the open trace that has a run.
 

@@ -15,6 +15,7 @@ from assay.capture.answering_call import PromptText, answering_run, calls_of, sh
 from assay.capture.messages import after_last_question, artifacts_of
 from assay.capture.passage_images import pictured
 from assay.capture.passages import passages_by_type
+from assay.capture.tool_results import texts_in_result
 from assay.capture.tool_retrieval import tool_lookups
 from assay.capture.tree import Document, Run, Trace
 from assay.errors import InputError
@@ -26,6 +27,9 @@ _SCORES = ("relevance_score", "score", "_score", "similarity", "similarity_score
 
 #: Why contexts are not known where a step handed over what can be read only once.
 UNREAD = "what was retrieved came as an iterator, which is the application's to read; return a list, or record_context"
+
+#: What the user can do about tools that return texts.
+BY_RULE = "CaptureRules(contexts_tools=) names tools whose texts are passages"
 
 Children = Mapping[Hashable, Sequence[Run]]
 
@@ -234,6 +238,8 @@ def _contexts_of_run(trace: Trace, name: str, key: str | None) -> tuple[tuple[Co
         passages = _passages(value)
         if passages is None and isinstance(value, Mapping):
             passages = contexts_under(value)
+        if passages is None and run.kind == "tool":
+            passages = tuple(map(context_of, texts_in_result(value) or ())) or None
         if passages is not None:
             found += passages
             told = True
@@ -307,7 +313,9 @@ def _why_none(trace: Trace) -> str:
         return "the texts of what was retrieved were not recorded"
     if retrievers:
         return "the retriever did not end"
-    tools = sorted({run.name for run in trace.runs.values() if run.kind == "tool" and run.name})
+    tools = [run for run in trace.runs.values() if run.kind == "tool" and run.name]
     if tools:
-        return f"no retriever run was seen, and no tool returned documents ({', '.join(tools)})"
+        names = ", ".join(sorted({str(run.name) for run in tools}))
+        hint = f"; {BY_RULE}" if any(run.error is None and run.outputs is not None for run in tools) else ""
+        return f"no retriever run was seen, and no tool returned documents ({names}){hint}"
     return "no retriever run was seen"

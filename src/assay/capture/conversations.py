@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from assay._util.forks import own_lock
 from assay.records import Sample, Turn
@@ -14,7 +16,12 @@ CONVERSATION_KEYS = ("thread_id", "session_id", "conversation_id", "session.id",
 
 def conversation_of(sample: Sample) -> str | None:
     """The name of the conversation that the sample is a turn of, if it has one."""
-    found = (sample.metadata.get(name) for name in CONVERSATION_KEYS)
+    return named_conversation(sample.metadata)
+
+
+def named_conversation(metadata: Mapping[str, Any]) -> str | None:
+    """The name of the conversation in this metadata, if it has one."""
+    found = (metadata.get(name) for name in CONVERSATION_KEYS)
     return next((str(name) for name in found if isinstance(name, (str, int)) and name != ""), None)
 
 

@@ -8,15 +8,21 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any
 
+from assay.capture.interrupts import InterruptedTraces
 from assay.capture.open_traces import OpenTraces
 
 KEYS = 8192  # of exchanges handed over, the newest
 
 
 class SubmissionLog:
-    """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of the dict's own."""
+    """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of the dict's own.
+
+    Attributes:
+        interrupted: Traces that are handed over when somebody resumes them.
+    """
 
     def __init__(self) -> None:
+        self.interrupted = InterruptedTraces()
         self._collectors: weakref.WeakSet[OpenTraces[Any, Any]] = weakref.WeakSet()
         self._keys: OrderedDict[Hashable, object] = OrderedDict()  # the oldest of a dict is found slowly
 
@@ -36,9 +42,14 @@ class SubmissionLog:
 
     def hears(self, run: Hashable, besides: OpenTraces[Any, Any]) -> bool:
         """Whether another capture of this intake follows this run: what is below it is a part of its exchange."""
-        return len(self._collectors) > 1 and any(
-            other is not besides and other.knows(run) for other in list(self._collectors)
-        )
+        return self.follower(run, besides) is not None
+
+    def follower(self, run: Hashable, besides: OpenTraces[Any, Any]) -> OpenTraces[Any, Any] | None:
+        """The other capture of this intake that follows this run, if one does."""
+        if len(self._collectors) < 2:
+            return None
+        others = (other for other in list(self._collectors) if other is not besides)
+        return next((other for other in others if other.knows(run)), None)
 
 
 _HANDED: weakref.WeakKeyDictionary[Any, SubmissionLog] = weakref.WeakKeyDictionary()

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from assay.capture.answering_call import calls_of, spaced
+from assay.capture.assemble import has_history
+from assay.capture.conversations import Conversations
 from assay.capture.tree import Run, Trace
 from assay.records import Sample, Turn
 from assay.records.messages import role_of, text_of
+
+#: Whether the application may have forgotten earlier turns of a conversation: asked with the sample and those turns.
+MayForget = Callable[[Sample], bool]
+
+
+def complete_history(
+    conversations: Conversations, sample: Sample, trace: Trace, forgets: MayForget | None = None
+) -> Sample:
+    """Complete the history of a sample with the earlier turns of its conversation that the application still knew.
+
+    Live capture and readers of stored traces both use it.
+
+    Args:
+        conversations: Earlier turns, which the sample is added to.
+        sample: The sample.
+        trace: The trace that it was made of. Without an input, it runs a turn again.
+        forgets: Whether the application may have forgotten turns without a word. None: it may where the root holds the
+            conversation, and no summary of it.
+
+    Returns:
+        The sample with its history.
+    """
+    joined = conversations.complete(sample, again=trace.root.inputs is None)
+    if sample.history:
+        return joined
+    may = forgets or (lambda joined: has_history(trace.root) and not has_summary(trace.root, joined.history))
+    return trim_history(joined, trace) if may(joined) else joined
 
 
 def trim_history(sample: Sample, trace: Trace) -> Sample:

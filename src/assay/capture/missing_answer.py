@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from assay.capture.answer_text import find_answer_key, interrupted, removed
+from assay.capture.answer_text import find_answer_key, removed
 from assay.capture.answering_call import calls_of
 from assay.capture.assemble import NO_EXCHANGE, answer_in, find_question, status_of
 from assay.capture.evaluators import is_evaluator
@@ -43,7 +43,7 @@ def log_missing_answer(trace: Trace, rules: CaptureRules | None = None) -> bool:
 def why_unanswered(trace: Trace, rules: CaptureRules) -> str | None:
     """Why a trace that ended well gave no sample, and which rule would help; None where there is nothing to say."""
     root = trace.root
-    if root.kind in NO_EXCHANGE or is_evaluator(root) or status_of(trace) != "complete" or interrupted(trace):
+    if root.kind in NO_EXCHANGE or is_evaluator(root) or status_of(trace) != "complete":
         return None
     if answer_in(trace, rules) is not None:  # a rule left it out
         return None

@@ -123,6 +123,21 @@ class OpenTraces(Generic[RunT, TraceT]):
         """How many runs the open traces have."""
         return len(self._runs)
 
+    def take_in(self, trace: TraceT) -> None:
+        """Put a finished trace that another capture followed where it belongs: below a run of an open trace.
+
+        Nothing happens if its runs are known here as well, or no open trace has their parent.
+
+        Args:
+            trace: The trace. Its runs become runs of the open trace.
+        """
+        with self._lock:
+            above = None if trace.parent is None else self._runs.get(key_of(trace.parent))
+            if above is None or any(key in self._runs or key in self._gone for key in trace.keys):
+                return
+            self._take_in(trace, above, still_open=False)
+            self._weigh(self._trace_of(above), trace.size)
+
     def sweep(self) -> None:
         """Give up what is too old, and forget what is only remembered for late events' sake."""
         with self._lock:

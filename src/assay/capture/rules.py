@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,9 @@ class CaptureRules:
         question_run: Name of the run whose input is the question. The last run of that name counts.
         answer_run: Name of the run whose output is the answer. The last run of that name counts.
         contexts_run: Name of the runs whose output is the contexts. All runs of that name count.
+        contexts_tools: Names of the tools whose texts are passages, also as patterns such as "docs_*". A mapping gives
+            for each what separates the passages in its text; in a collection, a text is one passage. Lists of results
+            with their sources are passages whether a tool is named here or not.
         adjust: Function that takes the sample and the trace at the end. It returns the sample to use, or None to leave
             the trace out.
     """
@@ -35,6 +38,7 @@ class CaptureRules:
     question_run: str | None = None
     answer_run: str | None = None
     contexts_run: str | None = None
+    contexts_tools: Collection[str] | Mapping[str, str | None] | None = None
     adjust: Callable[[Sample, Trace], Sample | None] | None = None
 
     @property

@@ -56,6 +56,18 @@ def unwrap_value(value: Any, depth: int = DEPTH) -> Any:
     return {key: unwrap_value(item, depth - 1) for key, item in value.items()}
 
 
+def is_resume(value: Any) -> bool:
+    """Check whether the input of a graph is a command with which it goes on after an interrupt.
+
+    Args:
+        value: The input, read from JSON.
+
+    Returns:
+        True for a LangGraph command with a value under `resume`.
+    """
+    return _is_command(value) and value["resume"] is not None
+
+
 def documents_in(value: Any) -> dict[str, list[Document]]:
     """The lists of passages by type in a plain value: by key in a dict, under "" where the value itself is one."""
     if isinstance(value, Mapping):

@@ -14,10 +14,11 @@ from typing import Any
 
 from assay._util.normalise import json_object, json_value, well_formed
 from assay.capture.messages import from_last_question
+from assay.capture.tool_results import blocks_in
 from assay.capture.tool_retrieval import tool_lookups
 from assay.capture.tree import Document, Run, RunKind, Trace
 from assay.records import Message, ToolCall
-from assay.records.messages import is_message, messages_of, role_of, text_of
+from assay.records.messages import is_message, messages_of, role_of, text_in, text_of
 
 CALLS: tuple[RunKind, ...] = ("tool", "retriever")
 #: Kinds of runs below which nothing is a call of its own: it is a part of the call, or how a model writes an object.
@@ -90,6 +91,8 @@ def _text(value: Any) -> str | None:
         return "\n".join(filter(None, map(text_of, messages)))
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, Document) for item in value):
         return _joined(value)
+    if blocks_in(value):
+        return text_in(value)
     if not isinstance(value, (Mapping, list, tuple, int, float)):
         return None
     return well_formed(json.dumps(json_value(value), ensure_ascii=False, default=str))

@@ -87,6 +87,9 @@ class Run:
         metadata: Metadata.
         ids: Ids of the run in other systems, by name, such as "otel_trace_id".
         below_retriever: Whether the run is below a retriever.
+        interrupted: Whether the run is a graph that stopped to ask a human. Steps that raised an interrupt have it as
+            their `error`.
+        resumed: Whether the run is a graph that goes on where it was interrupted.
     """
 
     # what most runs do not have stands here, and is set where a run has it: hooks make many runs
@@ -104,6 +107,8 @@ class Run:
     metadata: Mapping[str, Any] = _NOTHING
     ids: Mapping[str, str] = _NOTHING
     below_retriever = False
+    interrupted = False
+    resumed = False
 
     def __init__(
         self,

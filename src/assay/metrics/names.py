@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.errors import InputError
 from assay.metrics import systems
@@ -46,6 +46,21 @@ def resolve_metrics(spec: MetricSpec) -> tuple[Metric, ...]:
         raise InputError("metrics: none is given; `assay metrics` lists all")
     check_unique_labels(metrics, "metrics")
     return metrics
+
+
+def join_specs(specs: Sequence[MetricSpec]) -> MetricSpec:
+    """Join the metrics of several arguments: `evaluators("a", "b")` and `evaluators(["a", "b"])` mean the same.
+
+    Args:
+        specs: Names, metrics, functions, or sequences of these.
+
+    Returns:
+        One sequence for `resolve_metrics`.
+    """
+    joined: list[Any] = []
+    for spec in specs:
+        joined += spec if isinstance(spec, (list, tuple)) else [spec]
+    return tuple(joined)
 
 
 def _resolved(items: Sequence[str | Metric | MetricFunction]) -> list[Metric]:

@@ -71,8 +71,17 @@ def _of_parts(item: Mapping[str, Any]) -> Iterator[Any]:
         return
     message = {**item, key: rest}
     if calls:
-        message["tool_calls"] = [*(item.get("tool_calls") or ()), *calls]
+        listed = list(item.get("tool_calls") or ())
+        message["tool_calls"] = [*listed, *(call for call in calls if not _is_listed(call, listed))]
     yield message
+
+
+def _is_listed(call: Mapping[str, Any], listed: Iterable[Any]) -> bool:
+    """Whether a call among the parts is one of the message's own list: LangChain writes both."""
+    known = [one for one in listed if isinstance(one, Mapping)]
+    if call.get("id") is not None:
+        return any(one.get("id") == call["id"] for one in known)
+    return any(_first(one.get("function") or one, _NAMES) == call["name"] for one in known)
 
 
 def _kind_of(part: Any) -> tuple[str, Any]:

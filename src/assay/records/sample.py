@@ -11,7 +11,7 @@ from assay.errors import InputError, printable
 from assay.records.base import Record, _clean_text, _identity, _name_suffix, _put, _refused, _short, fingerprint
 from assay.records.images import image_of
 
-SampleStatus = Literal["complete", "abandoned", "cancelled", "failed"]
+SampleStatus = Literal["complete", "abandoned", "cancelled", "failed", "interrupted"]
 
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -139,7 +139,7 @@ class Sample(Record):
         id: Id of the row.
         ids: Name -> id of its origin: run, trace, span.
         language: ISO 639-1 code. None: detected in the texts, English where they leave doubt.
-        status: "complete", or why the answer is not: "abandoned", "cancelled" or "failed".
+        status: "complete", or why the answer is not: "abandoned", "cancelled", "failed" or "interrupted".
         metadata: Other columns of the row, as JSON values.
 
     Raises:

@@ -340,7 +340,7 @@ def test_objects_of_langchain_are_read(way: str, row: dict[str, Any]) -> None:
 
 
 def test_a_batch_keeps_its_other_rows() -> None:
-    runner = BatchEvalRunner(assay_llama_index.evaluators(["faithfulness", "context_recall"], JUDGE), workers=2)
+    runner = BatchEvalRunner(assay_llama_index.evaluators(["faithfulness", "context_recall"], judge=JUDGE), workers=2)
     nan = float("nan")
     results = runner.evaluate_response_strs(
         queries=[QUESTION] * 3,

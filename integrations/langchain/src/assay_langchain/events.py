@@ -30,6 +30,11 @@ def plain(value: Any) -> Any:
     return _fields(value)
 
 
+def is_resume(inputs: Any) -> bool:
+    """Whether a graph was given a human's word, with which it goes on."""
+    return _is_command(inputs) and getattr(inputs, "resume", None) is not None
+
+
 def _is_command(value: Any) -> bool:
     return type(value).__name__ == "Command" and hasattr(value, "update")
 

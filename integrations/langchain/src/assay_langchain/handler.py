@@ -107,9 +107,13 @@ class AssayCallbackHandler(BaseHandler[HandlerHealth], BaseCallbackHandler, meta
             open_traces=len(collector),
             expired=collector.expired,
             ignored=collector.ignored,
+            interrupted=self.listener.interrupted,
             left_out=dict(self.listener.left_out),
             live=self.scorer.health(),
         )
+
+    def _give_up(self) -> None:
+        self.listener.give_up()
 
     def _begin(self) -> None:
         self._blocks.append(BLOCK.set(self))

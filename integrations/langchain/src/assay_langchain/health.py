@@ -17,9 +17,11 @@ class HandlerHealth(Record):
         open_traces: Traces whose root has not ended.
         expired: Traces given up: too many were open, or they never ended.
         ignored: Events that came late, twice, or for a trace given up.
+        interrupted: Graphs that stopped to ask a human, and wait to be resumed.
         left_out: Finished traces that were not scored, by reason: `no_answer`; `excluded`, by `include`;
-            `part_of_another`, where a run turned out to be no root; `captured_twice`, where another handler of the same
-            scorer had it. And errors that could not even be counted.
+            `part_of_another`, where a run turned out to be no root, or another handler of the same scorer heard what is
+            around it, and took it in; `captured_twice`, where another handler of the same scorer had it. And errors
+            that could not even be counted.
         live: What became of the rest: see `assay.live.Health`.
     """
 
@@ -27,6 +29,7 @@ class HandlerHealth(Record):
     open_traces: int = 0
     expired: int = 0
     ignored: int = 0
+    interrupted: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
     live: Health = field(default_factory=Health)
 

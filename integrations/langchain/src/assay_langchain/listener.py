@@ -17,22 +17,20 @@ from assay.extension import (
     CaptureRules,
     Document,
     Intake,
-    MayForget,
     RecentExchanges,
     Run,
     RunCollector,
     RunKind,
     Trace,
     TraceSubmitter,
-    has_history,
-    has_summary,
     is_off,
     prompt_of,
     sample_of,
 )
 from assay_langchain import ids
+from assay_langchain.components import COMPONENTS, warn_of_component
 from assay_langchain.environment import conversation, run_around
-from assay_langchain.events import AS_THEY_ARE, plain, tools_offered
+from assay_langchain.events import AS_THEY_ARE, is_resume, plain, tools_offered
 
 ID = "langchain_run_id"
 
@@ -87,6 +85,7 @@ class Listener:
             return
         try:
             prompt: tuple[str, ...] | None = None
+            given = inputs
             if kind == "llm":
                 prompt = self._read(prompt_of, inputs, "llm start")
             elif type(inputs) not in AS_THEY_ARE:
@@ -95,10 +94,13 @@ class Listener:
             above = self._collector.run_of(parent)
             if above is None or kind == "retriever" or len(above.trace.members) == 1:  # else there is nothing to learn
                 parent, known = self._surroundings(run_id, parent, kind, above)
+            resumed = above is None and is_resume(given)
             self._collector.start(
                 run_id, parent, kind, name, inputs, tags, metadata,
                 prompt=prompt, ids=known, offered=tools_offered(described) if described else (),
             )  # fmt: skip
+            if resumed:
+                self._collector.note_resumed(run_id)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -153,10 +155,10 @@ class Listener:
             self._count(error, where)
             return None
 
-    def _make(self, trace: Trace) -> tuple[Sample | None, MayForget]:
-        root = trace.root
-        made = sample_of(trace, self._rules, id_name=ID)
-        return made, lambda joined: has_history(root) and not has_summary(root, joined.history)
+    def _make(self, trace: Trace) -> tuple[Sample | None, None]:
+        if trace.parent is not None and trace.root.kind in COMPONENTS:
+            warn_of_component(trace.root)
+        return sample_of(trace, self._rules, id_name=ID), None
 
     # -- what others know of it --------------------------------------------------------------------------------------
 
@@ -215,6 +217,16 @@ class Listener:
         return False
 
     # -- for the middleware -----------------------------------------------------------------------------------------
+
+    def give_up(self) -> None:
+        """Submit the interrupted graphs that nobody has resumed."""
+        with self.counting("close"):
+            self._submitter.give_up()
+
+    @property
+    def interrupted(self) -> int:
+        """Number of interrupted graphs that wait to be resumed."""
+        return self._submitter.interrupted
 
     def knows(self, run: UUID) -> bool:
         """Whether this run is followed already, by this handler or by another of the same scorer."""

@@ -143,10 +143,11 @@ class _LoadedTrajectory(_EvaluatorName, AssayTrajectoryEvaluator):
 def load_evaluator(
     evaluator: str, *, judge: JudgeSpec = None, llm: JudgeSpec = None, profile: Profile = "assay", **kwargs: Any
 ) -> Evaluator:
-    """Make the evaluator of a type of LangChain's.
+    """Make the evaluator of a type of LangChain's, or of one of assay's metrics.
 
     Args:
-        evaluator: An `EvaluatorType` of LangChain, or its name.
+        evaluator: An `EvaluatorType` of LangChain, its name, or the name of a metric: "faithfulness",
+            "ragas:faithfulness". Its passages are `contexts=` of `evaluate_strings`.
         judge: As everywhere in assay.
         llm: The same, by the name that LangChain has for it.
         profile: "original": the numbers as LangChain makes them.
@@ -156,11 +157,11 @@ def load_evaluator(
         An evaluator with LangChain's interface for this type.
 
     Raises:
-        InputError: The type or an argument is unknown, or the judge cannot answer what is asked.
+        InputError: The type, the metric or an argument is unknown, or the judge cannot answer what is asked.
     """
     name = str(evaluator.value if isinstance(evaluator, Enum) else evaluator)
     if name not in KINDS:
-        raise InputError(f"load_evaluator: evaluator: expected one of {', '.join(KINDS)}; found {name!r}")
+        return _of_metric(name, judge if judge is not None else llm, kwargs)
     refused = next((argument for argument in kwargs if argument in _INSTEAD), None)
     if refused is not None:
         raise InputError(f"load_evaluator: {refused} is not taken; instead: {_INSTEAD[refused]}")
@@ -185,6 +186,22 @@ def load_evaluator(
         raise InputError(f"load_evaluator: {name}: {failure.message}; pass judge=...")
     evaluator_made: Evaluator = made
     return evaluator_made
+
+
+def _of_metric(name: str, judge: JudgeSpec, kwargs: Mapping[str, Any]) -> Evaluator:
+    """The evaluator of one of assay's metrics."""
+    if kwargs:
+        raise InputError(f"load_evaluator: {name}: a metric takes no arguments by name; found {', '.join(kwargs)}")
+    try:
+        made = AssayStringEvaluator(name, judge)
+    except InputError as error:
+        raise InputError(
+            f"load_evaluator: evaluator: expected the name of a metric, or one of {', '.join(KINDS)}; {error}"
+        ) from None
+    failure = made._metric.cannot(made._scorer.judge)
+    if failure is not None:
+        raise InputError(f"load_evaluator: {name}: {failure.message}; pass judge=...")
+    return made
 
 
 def load_evaluators(

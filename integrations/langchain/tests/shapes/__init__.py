@@ -17,8 +17,11 @@ from integrations.langchain.tests.shapes import (
     documented,
     failures,
     graphs,
+    interrupts,
     retrievers,
     streams,
+    structured,
+    tool_results,
 )
 from integrations.langchain.tests.shapes.base import Expected, Shape, compared, observed
 
@@ -28,6 +31,7 @@ SHAPES: list[Shape] = [
     shape
     for module in (
         *(chains, classic, retrievers, agents, graphs, documented, conversations, streams, failures, attaching),
+        *(tool_results, interrupts, structured),
         *(applications_chains, applications_agents, applications_graphs),
     )
     for shape in module.shape.shapes

@@ -17,7 +17,10 @@ from integrations.langchain.tests.shapes.parts import DOCUMENTS, OTHER, Shelf, c
 shape = Group("Agents")
 
 ASKED = {"messages": [("user", QUESTION)]}
-UNSEEN = "no retriever run was seen, and no tool returned documents (search)"
+UNSEEN = (
+    "no retriever run was seen, and no tool returned documents (search)"
+    "; CaptureRules(contexts_tools=) names tools whose texts are passages"
+)
 
 
 def searching(retriever: Any = None, form: Any = "content", name: str = "search") -> Any:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from langchain.agents import create_agent
+from langchain.agents.middleware import before_model
+from langchain_classic.chains import ConversationalRetrievalChain
+from langchain_classic.memory import ConversationBufferMemory
 from langchain_core.chat_history import InMemoryChatMessageHistory
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
@@ -94,3 +98,33 @@ def artifacts_in_history(handler: Any) -> None:
     agent = create_agent(model(call("cats"), ANSWER, SECOND), [search])
     before = agent.invoke({"messages": [HumanMessage(QUESTION)]})["messages"]
     agent.invoke({"messages": [*before, HumanMessage(FOLLOW_UP)]}, on(handler()))
+
+
+@shape("an agent whose middleware deletes older messages",
+       Expected(), Expected(question="And why else?", answer="To heal.", contexts=None,
+                            no_context="no retriever run was seen"))  # fmt: skip
+def deleting_middleware(handler: Any) -> None:
+    @before_model
+    def forget(state: Any, runtime: Any) -> Any:
+        old = [message for message in state["messages"][:-1] if state["messages"][-1].type == "human"]
+        return {"messages": [RemoveMessage(id=message.id) for message in old]} if old else None
+
+    search = create_retriever_tool(Shelf(), "search", "Searches for cats.")
+    says = model(call(QUESTION), ANSWER, "To heal.")
+    agent: Any = create_agent(says, [search], middleware=[forget], checkpointer=InMemorySaver())
+    config = on(handler(), configurable={"thread_id": "t"})
+    for question in (QUESTION, "And why else?"):
+        agent.invoke({"messages": [("user", question)]}, config)
+
+
+@shape("a buffer memory of langchain-classic",
+       Expected(), Expected(question=FOLLOW_UP, answer=SECOND, history=((QUESTION, ANSWER, ()),)))  # fmt: skip
+def buffer_memory(handler: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        memory = ConversationBufferMemory(return_messages=True, memory_key="chat_history", output_key="answer")
+    says = model(ANSWER, "What else makes cats purr?", "To heal.")
+    chain = ConversationalRetrievalChain.from_llm(says, retriever=Shelf(), memory=memory)
+    config = on(handler())
+    for question in (QUESTION, "And why else?"):
+        chain.invoke({"question": question}, config)

@@ -17,7 +17,10 @@ THIRD_QUESTION = "And when?"
 THIRD = "At night."
 FIRST_TURN = ((QUESTION, ANSWER, FOUND),)
 NO_RETRIEVER = "no retriever run was seen"
-NO_DOCUMENTS = "no retriever run was seen, and no tool returned documents ({})"
+NO_DOCUMENTS = (
+    "no retriever run was seen, and no tool returned documents ({})"
+    "; CaptureRules(contexts_tools=) names tools whose texts are passages"
+)
 
 REFUSAL = "I may not talk about that."
 COUNTED = "How many cats purr?"

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, RunEvaluator
 
-from assay import InputError, Metric, Sample
+from assay import InputError, Sample
 from assay.extension import (
     Annotation,
     HostRow,
@@ -17,6 +17,7 @@ from assay.extension import (
     MetricSpec,
     PanelOptions,
     call_repr,
+    join_specs,
     row_of_values,
     samples_of,
     traces_of,
@@ -80,20 +81,18 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
         return _results(await self._panel.ascore(lambda: row_of_run(run, example), _id(run)), evaluator_run_id)
 
 
-def evaluators(
-    *metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
-) -> list[AssayEvaluator]:
+def evaluators(*metrics: MetricSpec, judge: JudgeSpec = None, **options: Unpack[PanelOptions]) -> list[AssayEvaluator]:
     """Make one evaluator with all metrics, in the list that LangSmith wants: `evaluators=evaluators("faithfulness")`.
 
     Args:
-        metrics: Names or metrics.
+        metrics: Names or metrics, or a list of them.
         judge: A judge, its name, or None for the embedded one.
         options: Those of `AssayEvaluator`.
 
     Returns:
         A list with the evaluator.
     """
-    return [AssayEvaluator(metrics, judge, **options)]
+    return [AssayEvaluator(join_specs(metrics), judge, **options)]
 
 
 def row_of_run(run: Any, example: Any = None) -> HostRow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,20 @@ from assay.extension import (
     CaptureRules,
     Conversations,
     ExportRecord,
+    InterruptedTraces,
     RowError,
+    Trace,
     by_trace,
+    complete_history,
+    exchanges,
     in_time_range,
     read_records,
-    samples_of,
+    samples_with_exchanges,
     traces_of,
 )
 from assay_langsmith.runs import flat, runs_of, start_of, trace_of
+
+_ID = "langsmith_run_id"
 
 
 def runs_to_samples(
@@ -40,16 +47,19 @@ def runs_to_samples(
         One sample for each exchange, in order of the traces' start, and a RowError for what cannot be read.
     """
     conversations = Conversations()
+    interrupted = InterruptedTraces(wait=inf)
     for trace in by_trace(_flat(records), trace_of, start_of, in_memory=in_memory):
         if isinstance(trace, RowError):
             yield trace
             continue
         try:
-            found = _samples(trace, rules)
+            found = _samples(trace, rules, interrupted)
         except InputError as error:
             yield RowError(number=0, id=trace_of(trace[0]), message=f"trace {trace_of(trace[0])}: {error}")
             continue
-        yield from map(conversations.complete, found)
+        yield from (complete_history(conversations, sample, exchange) for sample, exchange in found)
+    for sample, exchange in samples_with_exchanges(interrupted.give_up(), rules, id_name=_ID):
+        yield complete_history(conversations, sample, exchange)
 
 
 def read_runs(path: str | Path, rules: CaptureRules | None = None) -> Iterator[Sample | RowError]:
@@ -95,8 +105,11 @@ def _flat(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[ExportRec
             yield from flat(record)
 
 
-def _samples(records: list[ExportRecord], rules: CaptureRules | None) -> list[Sample]:
+def _samples(
+    records: list[ExportRecord], rules: CaptureRules | None, interrupted: InterruptedTraces
+) -> list[tuple[Sample, Trace]]:
     traces = traces_of(runs_of(records))
     # where the root is there, what hangs on a run that is not was exported without the steps between
     rooted = [trace for trace in traces if trace.root.parent is None]
-    return [sample for trace in rooted or traces for sample in samples_of(trace, rules, id_name="langsmith_run_id")]
+    ready = [one for trace in rooted or traces for part in exchanges(trace) for one in interrupted.accept(part)]
+    return samples_with_exchanges(ready, rules, id_name=_ID)

@@ -13,6 +13,7 @@ from assay.extension import (
     HostRow,
     JudgeSpec,
     call_repr,
+    join_specs,
     message_of,
     read_host_row,
     resolve_judge,
@@ -168,17 +169,18 @@ def _why_not(score: Score) -> str | None:
 
 
 def evaluators(
-    metrics: MetricSpec,
+    *metrics: MetricSpec,
     judge: JudgeSpec = None,
-    *,
     deadline: float | None = 120.0,
 ) -> dict[str, BaseEvaluator]:
     """Make one evaluator per metric, by name, as `BatchEvalRunner` wants them.
 
     They share one judge, and so its judgements: within an event loop, what two metrics ask alike is answered once.
 
+        BatchEvalRunner(evaluators("faithfulness", "context_relevance"))
+
     Args:
-        metrics: Names or metrics.
+        metrics: Names or metrics, or a list of them.
         judge: A judge, its name, or None for the embedded one.
         deadline: Seconds for one evaluation; None: no limit.
 
@@ -186,7 +188,10 @@ def evaluators(
         The evaluators, by the metrics' labels.
     """
     shared = resolve_judge(judge)
-    return {metric.label: AssayEvaluator(metric, shared, deadline=deadline) for metric in resolve_metrics(metrics)}
+    return {
+        metric.label: AssayEvaluator(metric, shared, deadline=deadline)
+        for metric in resolve_metrics(join_specs(metrics))
+    }
 
 
 def _own_threshold(metric: Metric) -> float | None:

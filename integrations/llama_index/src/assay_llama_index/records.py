@@ -11,7 +11,7 @@ from operator import is_
 from typing import Any
 
 from assay import Context
-from assay.extension import IMAGE_PREFIX, Document
+from assay.extension import IMAGE_PREFIX, Document, structured_answer
 from assay.extension import context_of as passage_of
 from assay_llama_index.kinds import cache_by_class, derives, has_base
 
@@ -39,11 +39,14 @@ def text_of(value: Any) -> str | None:
 
 
 def answer_text(value: Any) -> str | None:
-    """The text of an answer, of a structured object its JSON, of an unread stream none."""
+    """The text of an answer, of a structured object its field `answer` or its JSON, of an unread stream none."""
     if value is None or isinstance(value, str):
         return value
     if is_stream(value):
         return None
+    found = structured_answer(value)
+    if found is not None:
+        return found
     as_json = getattr(value, "model_dump_json", None)
     return str(as_json()) if callable(as_json) else str(value)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.extension import Document
+from assay.extension import Document, blocks_in, documents_in_result, structured_answer
 from assay_llama_index.kinds import has_base
 from assay_llama_index.records import (
     answer_of,
@@ -44,6 +44,8 @@ def documents_of(
     nodes = items_of(getattr(raw, "source_nodes", None)) or nodes_in_list(raw)
     if not nodes and has_base(raw, "Event"):
         nodes = nodes_in_event(raw)
+    if not nodes and has_base(result, "ToolOutput"):
+        return documents_in_result(raw)
     if known and are_copies(known, nodes):
         return known
     found = copies_of([node for node in nodes if not is_intermediate_answer(node)])
@@ -79,7 +81,7 @@ def outputs_of(result: Any) -> Any:
     if has_base(result, "ChatResponse", "CompletionResponse", "ChatMessage"):
         return text_of(result) if has_base(result, "ChatMessage") else written_by(result)
     if has_base(result, "ToolOutput"):
-        return text_of(result)
+        return blocks_in(getattr(result.raw_output, "content", None)) or text_of(result)
     nodes = nodes_in_list(result)
     if nodes:
         return copies_of(nodes)
@@ -88,7 +90,9 @@ def outputs_of(result: Any) -> Any:
 
 def _structured(output: Any) -> str | None:
     found = getattr(output, "structured_response", None)
-    return None if found is None else json.dumps(plain(found), ensure_ascii=False)
+    if found is None:
+        return None
+    return structured_answer(found) or json.dumps(plain(found), ensure_ascii=False)
 
 
 def _fields(result: Any) -> Any:

@@ -19,6 +19,7 @@ from integrations.llama_index.tests.shapes import (
     retrievers,
     streams,
     synthesis,
+    tool_results,
     workflows,
 )
 from integrations.llama_index.tests.shapes.base import Expected, Shape, compared, observed
@@ -29,6 +30,7 @@ SHAPES: list[Shape] = [
     shape
     for module in (
         *(engines, synthesis, retrievers, streams, chats, agents, look_ups, workflows, recorded, library, failures),
+        tool_results,
         *(applications_engines, applications_retrievers, applications_agents),
     )
     for shape in module.shape.shapes

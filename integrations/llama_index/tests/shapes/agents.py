@@ -48,7 +48,8 @@ def run(agent: Any, *turns: str, **more: Any) -> None:
     asyncio.run(main())
 
 
-UNSEEN = "no retriever run was seen, and no tool returned documents ({})"
+NO_NODES = "no retriever run was seen, and no tool returned documents ({})"
+UNSEEN = f"{NO_NODES}; CaptureRules(contexts_tools=) names tools whose texts are passages"
 
 ASK: Call = ("cats", {"input": "why"})
 
@@ -183,7 +184,7 @@ def streamed_events_left(attach: Attach) -> None:
     asyncio.run(main())
 
 
-@shape("cancelled", Expected(answer=None, status="cancelled", contexts=None, no_context=UNSEEN.format("wait")))
+@shape("cancelled", Expected(answer=None, status="cancelled", contexts=None, no_context=NO_NODES.format("wait")))
 def cancelled(attach: Attach) -> None:
     async def main() -> None:
         started = asyncio.Event()

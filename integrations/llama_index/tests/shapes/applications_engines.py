@@ -90,6 +90,21 @@ def output_class(attach: Attach) -> None:
     assert response.response == Animal(name="cat", sound="purr")
 
 
+class Cited(BaseModel):
+    """An answer, and how sure the model is."""
+
+    answer: str
+    confidence: float
+
+
+@shape.application
+def output_class_with_an_answer(attach: Attach) -> None:
+    attach()
+    llm = FakeLLM(replies=[f'{{"answer": "{ANSWER}", "confidence": 1.0}}'])
+    synthesizer = get_response_synthesizer(llm, output_cls=Cited)
+    RetrieverQueryEngine(Shelf(), synthesizer).query(QUESTION)
+
+
 @shape.application
 def tree_of_summaries(attach: Attach) -> None:
     attach()

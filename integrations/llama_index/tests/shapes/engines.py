@@ -239,16 +239,17 @@ def custom_without_retrieval(attach: Attach) -> None:
 
 
 @shape(
-    "a structured answer is its JSON",
-    Expected(answer='{"name":"cat"}', contexts=None, no_context="no retriever run was seen"),
+    "a structured answer without an answer among its fields is its JSON",
+    Expected(answer='{"name":"cat","legs":"four"}', contexts=None, no_context="no retriever run was seen"),
 )
 def structured(attach: Attach) -> None:
     class Animal(BaseModel):
         name: str
+        legs: str
 
     class Custom(CustomQueryEngine):
         def custom_query(self, query_str: str) -> Any:
-            return PydanticResponse(Animal(name="cat"))
+            return PydanticResponse(Animal(name="cat", legs="four"))
 
     attach()
     Custom().query(QUESTION)

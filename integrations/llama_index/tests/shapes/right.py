@@ -44,6 +44,10 @@ ENGINES: dict[str, Right] = {
         "from",
         expect=(Expected(answer='{"name":"cat","sound":"purr"}'),),
     ),
+    "output_class_with_an_answer": Right(
+        about="a query engine with an output class that has a field `answer`",
+        why="what the user reads is the field; claims of the object's JSON would be about its other fields, too",
+    ),
     "tree_of_summaries": Right(
         about="`tree_summarize` over more text than a window holds",
         why="the call that answered saw two summaries; each passage was cut for the calls below it",

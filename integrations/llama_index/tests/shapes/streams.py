@@ -153,7 +153,7 @@ def stream_broken(attach: Attach) -> None:
 
 @shape(
     "structured objects that grow: the last one",
-    Expected(answer='{"text":"ab"}', contexts=None, no_context="no retriever run was seen"),
+    Expected(answer="ab", contexts=None, no_context="no retriever run was seen"),
 )
 def stream_of_objects(attach: Attach) -> None:
     class Partial(BaseModel):

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
-from assay import InputError, Metric, MissingExtra, Sample
-from assay.extension import Annotation, HostRow, JudgeSpec, MetricAdapter, MetricSpec, PanelOptions, row_of_values
+from assay import InputError, MissingExtra, Sample
+from assay.extension import (
+    Annotation,
+    HostRow,
+    JudgeSpec,
+    MetricAdapter,
+    MetricSpec,
+    PanelOptions,
+    join_specs,
+    row_of_values,
+)
 from assay_mlflow.log_filter import quiet_mlflow
 from assay_mlflow.sink import feedback_of
 from assay_mlflow.source import exchanges
@@ -92,18 +101,18 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
         )
 
 
-def scorers(*metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]) -> list[Scorer]:
+def scorers(*metrics: MetricSpec, judge: JudgeSpec = None, **options: Unpack[PanelOptions]) -> list[Scorer]:
     """Make one scorer per metric, which share the judge and its judgements: `scorers=scorers("faithfulness", ...)`.
 
     Args:
-        metrics: Names or metrics.
+        metrics: Names or metrics, or a list of them.
         judge: A judge, its name, or None for the embedded one.
         options: Those of `AssayScorer`.
 
     Returns:
         The scorers, in the order of the metrics.
     """
-    return [AssayScorer(panel) for panel in MetricAdapter(metrics, judge, **options).each()]
+    return [AssayScorer(panel) for panel in MetricAdapter(join_specs(metrics), judge, **options).each()]
 
 
 def row_of(

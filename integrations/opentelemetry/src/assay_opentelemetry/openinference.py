@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.extension import Document, RunKind, prompt_of, text_of
+from assay.extension import Document, RunKind, blocks_in, documents_in_result, prompt_of, text_of
 from assay_opentelemetry.attributes import Attributes, from_json, lookup
-from assay_opentelemetry.placeholders import is_agent, is_object, is_step, is_workflow, recognised, workflow_result
+from assay_opentelemetry.placeholders import (
+    is_agent,
+    is_object,
+    is_step,
+    is_workflow,
+    recognised,
+    tool_text,
+    workflow_result,
+)
 from assay_opentelemetry.reading import Reading, reading
 
 if TYPE_CHECKING:
@@ -74,7 +82,7 @@ def _read_model(attributes: Attributes, made: Reading) -> None:
     prompts = attributes.items("llm.prompts")
     if sent:
         made.inputs = sent
-        made.prompt = prompt_of(sent) or None
+        made.prompt = max(prompt_of(sent), made.prompt or (), key=_length) or None  # the input may hold more, as blocks
     elif prompts:
         texts = (item if isinstance(item, str) else lookup(item, "prompt.text") for item in prompts)
         made.prompt = tuple(text for text in texts if isinstance(text, str)) or None
@@ -88,13 +96,22 @@ def _read_model(attributes: Attributes, made: Reading) -> None:
         made.outputs = next((text for text in choices if isinstance(text, str)), None)
 
 
+def _length(texts: tuple[str, ...]) -> int:
+    return sum(map(len, texts))
+
+
 def _read_tool(made: Reading) -> None:
     """LlamaIndex' calls carry their arguments below `kwargs`, and its results the text among much else."""
     if isinstance(made.inputs, Mapping) and isinstance(made.inputs.get("kwargs"), Mapping):
         made.inputs = {name: value for name, value in made.inputs["kwargs"].items() if not is_object(value)}
+    if isinstance(made.outputs, str):
+        made.outputs = tool_text(made.outputs)
     blocks = made.outputs.get("blocks") if isinstance(made.outputs, Mapping) else None
     if isinstance(blocks, list) and "tool_name" in made.outputs:
-        made.outputs = text_of(
+        raw = made.outputs.get("raw_output")
+        if made.documents is None and isinstance(raw, (Mapping, list)):
+            made.documents = tuple(documents_in_result(raw) or ()) or None
+        made.outputs = blocks_in(raw.get("content") if isinstance(raw, Mapping) else None) or text_of(
             {"content": [{"type": "text", **block} for block in blocks if isinstance(block, Mapping)]}
         )
 

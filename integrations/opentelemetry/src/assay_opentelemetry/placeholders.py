@@ -13,10 +13,12 @@ from assay.extension import QUESTION_NAMES, Document
 _NODE = re.compile(r"<NodeWithScore\(node=\w+\(id_=(?P<id>.*?)\), score=(?P<score>[^()]*)\)>", re.DOTALL)
 _OBJECT = re.compile(r"<[\w.]+ object at 0x[0-9a-f]+>")
 _STREAM = re.compile(r"<(async_)?generator object\b[^>]*>")
+_OBJECT_CALL = re.compile(r"[A-Z]\w*\(\w+=")
 _LITERAL = r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _RESPONSE = re.compile(rf"StopEvent\(result=Response\(response={_LITERAL}, source_nodes=", re.DOTALL)
 _AGENT = "StopEvent(result=AgentOutput(response=ChatMessage("
 _MESSAGE = re.compile(rf"blocks=\[TextBlock\(block_type='text', text={_LITERAL}\)\]\)", re.DOTALL)
+_TOOL = re.compile(rf"ToolOutput\(blocks=\[TextBlock\(block_type='text', text={_LITERAL}", re.DOTALL)
 _ASKED = ("message", "user_msg", "query_str", "query_bundle", "str_or_query_bundle")
 #: Where engines without retrieval have an empty list.
 _TOLD = frozenset({"source_nodes", "sources"})
@@ -112,6 +114,22 @@ def workflow_result(text: str) -> Any:
         message = _MESSAGE.search(text)
         return None if message is None else ast.literal_eval(message["text"])
     return None
+
+
+def tool_text(text: str) -> str | None:
+    """What a tool said, from its output as Python prints it; None where that was cut. Any other text as it is."""
+    if not text.startswith("ToolOutput("):
+        return text
+    printed = _TOOL.match(text)
+    return None if printed is None else str(ast.literal_eval(printed["text"]))
+
+
+def printed_object(text: str) -> dict[str, Any] | None:
+    """The fields of an object, from the text as which Python prints it; None for any other text."""
+    if not _OBJECT_CALL.match(text):
+        return None
+    found = _call(text)
+    return None if found is None else found[1]
 
 
 def _call(text: str) -> tuple[str, dict[str, Any]] | None:

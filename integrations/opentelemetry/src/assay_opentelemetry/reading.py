@@ -12,6 +12,7 @@ from assay.extension import (
     artifacts_in,
     document_of,
     document_texts,
+    is_resume,
     messages_in,
     passages_in,
     passed_on,
@@ -27,6 +28,7 @@ class Reading:
 
     Attributes:
         judges: This step judges others: a guardrail, an evaluation.
+        resumed: This graph goes on where it was interrupted.
     """
 
     kind: RunKind | None = None
@@ -39,6 +41,7 @@ class Reading:
     metadata: dict[str, Any] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     judges: bool = False
+    resumed: bool = False
 
     def add(self, other: Reading | None) -> None:
         """Take from another convention what this one has not told."""
@@ -51,12 +54,14 @@ class Reading:
         self.metadata = {**other.metadata, **self.metadata}
         self.ids = {**other.ids, **self.ids}
         self.judges = self.judges or other.judges
+        self.resumed = self.resumed or other.resumed
 
 
 def reading(kind: RunKind, inputs: Any, outputs: Any) -> Reading:
     """The reading of a step of this kind from its inputs and outputs, parsed from JSON already."""
+    resumed = is_resume(inputs)
     inputs, outputs = unwrap_value(inputs), unwrap_value(outputs)
-    made = Reading(kind=kind, inputs=inputs, outputs=outputs)
+    made = Reading(kind=kind, inputs=inputs, outputs=outputs, resumed=resumed)
     if kind == "llm":
         made.inputs = messages_in(inputs) or inputs
         made.prompt = texts_sent(inputs) or None

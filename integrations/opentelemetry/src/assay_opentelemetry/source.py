@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from assay import InputError, Sample
-from assay.extension import CaptureRules, Conversations, Moment, RowError, seconds_at
+from assay.extension import (
+    CaptureRules,
+    Conversations,
+    InterruptedTraces,
+    Moment,
+    RowError,
+    complete_history,
+    seconds_at,
+)
 from assay_opentelemetry.files import read_spans
 from assay_opentelemetry.grouping import IN_MEMORY, by_trace
 from assay_opentelemetry.records import span_of
 from assay_opentelemetry.span_data import SpanData
-from assay_opentelemetry.traces import trace_samples
+from assay_opentelemetry.traces import TraceSamples, samples_of_exchanges, trace_samples
 
 log = logging.getLogger("assay.data")
 
@@ -62,29 +72,45 @@ def spans_to_samples(
     """
     counts = counts if counts is not None else Counts()
     conversations = Conversations()
+    interrupted = InterruptedTraces(wait=inf)
     for trace in by_trace(_readable(spans, counts), in_memory):
         if isinstance(trace, RowError):
             yield trace
         elif not all(span.partial for span in trace):
             counts.traces += 1
-            yield from (
-                item if isinstance(item, RowError) else conversations.complete(item)
-                for item in _samples(trace, rules, counts)
-            )
+            made = _samples(trace, rules, counts, interrupted)
+            yield from [made] if isinstance(made, RowError) else _with_history(conversations, made)
+    for unresumed in interrupted.give_up():
+        made = _guarded(partial(samples_of_exchanges, [unresumed], rules), str(unresumed.root.id), counts)
+        yield from [made] if isinstance(made, RowError) else _with_history(conversations, made)
     log.info("assay: read %s", counts)
 
 
-def _samples(trace: list[SpanData], rules: CaptureRules | None, counts: Counts) -> list[Sample] | list[RowError]:
+def _with_history(conversations: Conversations, made: TraceSamples) -> Iterator[Sample]:
+    for sample, exchange in zip(made.samples, made.exchanges, strict=True):
+        yield complete_history(conversations, sample, exchange)
+
+
+def _samples(
+    trace: list[SpanData], rules: CaptureRules | None, counts: Counts, interrupted: InterruptedTraces
+) -> TraceSamples | RowError:
+    waiting = len(interrupted)
+    made = _guarded(partial(trace_samples, trace, rules, interrupted), trace[0].trace_id, counts)
+    if isinstance(made, TraceSamples):
+        counts.empty += not made.samples and not made.unfinished and len(interrupted) <= waiting
+    return made
+
+
+def _guarded(make: Callable[[], TraceSamples], trace_id: str, counts: Counts) -> TraceSamples | RowError:
     try:
-        made = trace_samples(trace, rules)
+        made = make()
     except Exception as error:  # a rule of the application's own, or a form of span that nobody has seen yet
         counts.unreadable += 1
-        found = f"trace {trace[0].trace_id}: {type(error).__name__}: {error}"
-        return [RowError(number=counts.traces, id=trace[0].trace_id, message=found)]
+        found = f"trace {trace_id}: {type(error).__name__}: {error}"
+        return RowError(number=counts.traces, id=trace_id, message=found)
     counts.samples += len(made.samples)
     counts.unfinished += made.unfinished
-    counts.empty += not made.samples and not made.unfinished
-    return made.samples
+    return made
 
 
 def _readable(spans: Iterable[Any], counts: Counts) -> Iterator[SpanData | RowError]:

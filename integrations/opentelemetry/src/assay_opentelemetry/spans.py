@@ -6,7 +6,7 @@ their older forms, OpenLLMetry, MLflow, Langfuse. A span that follows none is no
 
 from __future__ import annotations
 
-from assay.extension import Run, RunKind
+from assay.extension import INTERRUPTS, Run, RunKind
 from assay_opentelemetry import conventions, gen_ai, langfuse_spans, mlflow_spans, openinference, openllmetry
 from assay_opentelemetry.attributes import Attributes, flatten
 from assay_opentelemetry.conventions import evaluation_of_event
@@ -62,6 +62,7 @@ def run_from(span: SpanData, reading: Reading) -> Run:
         ids={"otel_trace_id": span.trace_id, "otel_span_id": span.span_id, **reading.ids},
     )
     described = (span.attributes.get(name) for name in _DESCRIPTIONS)
+    run.resumed = reading.resumed
     run.offered = tuple(text for text in described if isinstance(text, str))
     return run
 
@@ -84,10 +85,14 @@ def reading_of(span: SpanData) -> Reading:
 
 
 def error_of(span: SpanData) -> str | None:
-    """The type name of the exception by which a span ended, without its module; None where it ended well."""
-    if span.status != "ERROR":
-        return None
+    """The type name of the exception by which a span ended, without its module; None where it ended well.
+
+    A step of a graph that stops to ask a human has an exception, and ended well.
+    """
     named = [event.attributes.get("exception.type") for event in span.events if event.name == "exception"]
+    interrupts = [str(name).rpartition(".")[2] for name in named]
+    if span.status != "ERROR":
+        return next((name for name in interrupts if name in INTERRUPTS), None)
     for name in (*reversed(named), flatten(span.attributes).get("error.type")):
         if isinstance(name, str) and name:
             return name.rpartition(".")[2]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from assay import Sample
 from assay.extension import (
     PASSES_ON,
     CaptureRules,
     Document,
+    InterruptedTraces,
     Run,
     Trace,
     answer_of,
@@ -18,6 +19,15 @@ from assay.extension import (
     last_question,
     sample_of,
     traces_of,
+)
+from assay_opentelemetry.evaluations import is_evaluation, is_evaluator_span
+from assay_opentelemetry.llama_index_traces import (
+    add_given_nodes,
+    asked_question,
+    builds_an_index,
+    is_tool_lookup,
+    writes_nodes,
+    written_out,
 )
 from assay_opentelemetry.placeholders import is_stream, nodes_in, resolved
 from assay_opentelemetry.span_data import SpanData
@@ -30,14 +40,18 @@ class TraceSamples:
 
     Attributes:
         samples: One for each exchange.
+        exchanges: The exchange of each sample.
         unfinished: Parts whose parent span, in the same process, has not been seen (yet).
     """
 
     samples: list[Sample]
     unfinished: int = 0
+    exchanges: list[Trace] = field(default_factory=list)
 
 
-def trace_samples(spans: Iterable[SpanData], rules: CaptureRules | None = None) -> TraceSamples:
+def trace_samples(
+    spans: Iterable[SpanData], rules: CaptureRules | None = None, interrupted: InterruptedTraces | None = None
+) -> TraceSamples:
     """Read the samples in the spans of one trace.
 
     A trace holds one sample for each exchange: for its root, or, where the root is no part of the RAG system (a web
@@ -47,6 +61,8 @@ def trace_samples(spans: Iterable[SpanData], rules: CaptureRules | None = None) 
     Args:
         spans: The spans, in any order; one may come more than once.
         rules: Where question, answer and contexts are, if they are not found by themselves.
+        interrupted: Exchanges of earlier traces that wait to be resumed. None: an interrupted exchange is a sample of
+            its own.
 
     Returns:
         The samples, and how many parts are unfinished.
@@ -65,13 +81,35 @@ def trace_samples(spans: Iterable[SpanData], rules: CaptureRules | None = None) 
         _add_agent_content(trace)
         _add_server_exchange(trace)
         for exchange in exchanges(trace):
+            if is_evaluation(exchange) or builds_an_index(exchange.root):
+                continue
             _end_stream(exchange)
             if exchange.root.kind in PASSES_ON:  # a state with all of its keys: what the steps below it did counts
                 exchange.root.documents = None
-            sample = sample_of(exchange, rules, id_name="otel_span_id")
-            if sample is not None:
-                made.samples.append(_identified(sample, exchange))
+            ready = [exchange] if interrupted is None else interrupted.accept(exchange)
+            for one in ready:
+                _add_sample(made, one, rules)
     return made
+
+
+def samples_of_exchanges(found: Iterable[Trace], rules: CaptureRules | None = None) -> TraceSamples:
+    """The samples of exchanges whose spans have been read."""
+    made = TraceSamples([])
+    for exchange in found:
+        _add_sample(made, exchange, rules)
+    return made
+
+
+def _add_sample(made: TraceSamples, exchange: Trace, rules: CaptureRules | None) -> None:
+    sample = sample_of(exchange, rules, id_name="otel_span_id")
+    if sample is not None:
+        told = replace(
+            sample,
+            question=sample.question and asked_question(sample.question),
+            answer=sample.answer and written_out(sample.answer, exchange),
+        )
+        made.samples.append(_identified(_without_present_turn(told), exchange))
+        made.exchanges.append(exchange)
 
 
 def _unique_spans(spans: Iterable[SpanData]) -> list[SpanData]:
@@ -98,16 +136,19 @@ def _completeness(span: SpanData) -> tuple[bool, float, int, str]:
     return span.ended is not None, span.ended or 0.0, len(span.attributes) + len(span.events), repr(span)
 
 
-def _runs(spans: Iterable[SpanData]) -> list[Run]:
+def _runs(spans: Sequence[SpanData]) -> list[Run]:
     runs: list[Run] = []
     parents: dict[str, str | None] = {}
+    names = {span.span_id: span.name for span in spans}
     judging: set[str] = set()
     for span in spans:
         reading = reading_of(span)
         parents[span.span_id] = span.parent_id
-        if reading.judges:
+        run = run_from(span, reading)
+        above = names.get(span.parent_id or "", "")
+        if reading.judges or is_evaluator_span(span.name) or is_tool_lookup(run, above):
             judging.add(span.span_id)
-        runs.append(run_from(span, reading))
+        runs.append(run)
     if not judging:
         return runs
     return [run for run in runs if not _below(run.ids["otel_span_id"], judging, parents)]
@@ -133,6 +174,7 @@ def _resolve_nodes(runs: Iterable[Run]) -> None:
                 known.setdefault(found.id, found)
     if not known:
         return
+    wrote_nodes = writes_nodes(runs)
     for run in runs:
         nodes = nodes_in(run.outputs)
         handed = resolved(nodes_in(run.inputs) or (), known)
@@ -141,8 +183,10 @@ def _resolve_nodes(runs: Iterable[Run]) -> None:
         if nodes is None or run.documents is not None:
             continue
         run.documents = resolved(nodes, known)
+        run.unread = run.documents is None and not wrote_nodes  # some were added on the way
         if handed and run.documents is not None:
             run.given = {"": tuple(found.text for found in handed)}
+    add_given_nodes(runs, known.values())
 
 
 def _add_agent_content(trace: Trace) -> None:
@@ -225,6 +269,14 @@ def _streaming(run: Run, children: Mapping[Hashable, list[Run]]) -> Run | None:
         return _streaming(inner[-1], children)
     calls = [step for step in _inside(run, children) if step.kind == "llm"]
     return next((call for call in reversed(calls) if call.outputs or call.error), None)
+
+
+def _without_present_turn(sample: Sample) -> Sample:
+    """The sample without itself as history: a memory was written to a span when it had the present turn already."""
+    last = sample.history[-1] if sample.history else None
+    if last is None or (last.question, last.answer) != (sample.question, sample.answer):
+        return sample
+    return replace(sample, history=sample.history[:-1])
 
 
 def _identified(sample: Sample, exchange: Trace) -> Sample:

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from assay import InputError, Metric, MissingExtra
-from assay.extension import Annotation, JudgeSpec, MetricAdapter, PanelOptions, call_repr, row_of_columns
+from assay.extension import (
+    Annotation,
+    JudgeSpec,
+    MetricAdapter,
+    MetricSpec,
+    PanelOptions,
+    call_repr,
+    join_specs,
+    row_of_columns,
+)
 from assay_phoenix.documents import kind_of
 
 try:
@@ -114,17 +123,15 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
         )
 
 
-def evaluators(
-    *metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
-) -> list[AssayEvaluator]:
+def evaluators(*metrics: MetricSpec, judge: JudgeSpec = None, **options: Unpack[PanelOptions]) -> list[AssayEvaluator]:
     """Make one evaluator per metric, which share judge and judgements: `evaluators=evaluators("faithfulness", ...)`.
 
     Args:
-        metrics: Names or metrics.
+        metrics: Names or metrics, or a list of them.
         judge: A judge, its name, or None for the embedded one.
         options: Those of `AssayEvaluator`.
 
     Returns:
         The evaluators, in the order of the metrics.
     """
-    return [AssayEvaluator(panel) for panel in MetricAdapter(metrics, judge, **options).each()]
+    return [AssayEvaluator(panel) for panel in MetricAdapter(join_specs(metrics), judge, **options).each()]

@@ -160,6 +160,7 @@ class BaseHandler(Generic[HealthT]):
             The last counters. Samples pending in them are lost, unless the application provided the intake.
         """
         if self._own_scorer:
+            self._give_up()
             self.scorer.close(timeout)
         else:
             self.scorer.flush(timeout)
@@ -212,6 +213,9 @@ class BaseHandler(Generic[HealthT]):
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self
+
+    def _give_up(self) -> None:
+        """Before the intake closes: hand over what would otherwise wait longer."""
 
     def _begin(self) -> None:
         """At the start of a `with` block: listen to what runs in it."""

@@ -10,16 +10,13 @@ from assay._util.normalise import leaving_out
 from assay.capture.collector import RunCollector
 from assay.capture.conversations import Conversations
 from assay.capture.dedup import handed_to
-from assay.capture.history import trim_history
+from assay.capture.history import MayForget, complete_history
 from assay.capture.missing_answer import log_missing_answer
 from assay.capture.rules import CaptureRules
 from assay.capture.tree import Trace
 from assay.live.handlers.exchanges import PendingExchange, RecentExchanges
 from assay.live.protocol import Intake
 from assay.records import Sample
-
-#: Whether the application may have forgotten earlier turns of a conversation: asked with the sample and those turns.
-MayForget = Callable[[Sample], bool]
 
 
 class TraceSubmitter:
@@ -30,7 +27,8 @@ class TraceSubmitter:
         intake: Takes the samples.
         rules: Where question, answer and contexts are.
         remembered: The newest captured samples of the handler.
-        make: Makes the sample of a trace, and says whether the application forgets. Called on the intake's thread.
+        make: Makes the sample of a trace, and says whether the application forgets: see `complete_history`. Called on
+            the intake's thread.
         count: Counts an error of ours; it raises none.
 
     Attributes:
@@ -43,7 +41,7 @@ class TraceSubmitter:
         intake: Intake,
         rules: CaptureRules,
         remembered: RecentExchanges,
-        make: Callable[[Trace], tuple[Sample | None, MayForget]],
+        make: Callable[[Trace], tuple[Sample | None, MayForget | None]],
         count: Callable[[BaseException, str], None],
     ) -> None:
         self.left_out: Counter[str] = Counter()
@@ -60,19 +58,36 @@ class TraceSubmitter:
     def submit(self, trace: Trace) -> None:
         """Submit the sample of a finished trace.
 
-        A trace is left out where it is part of another one, or was submitted before. `left_out` counts both.
+        An interrupted trace waits until it is resumed. A trace is left out where it is part of another one, or was
+        submitted before; `left_out` counts both.
 
         Args:
             trace: The trace.
         """
-        if trace.parent is not None and self._handed.hears(trace.parent, self._collector):
+        other = None if trace.parent is None else self._handed.follower(trace.parent, self._collector)
+        if other is not None:
+            other.take_in(trace)
             self.left_out["part_of_another"] += 1
         elif not self._handed.first(trace.key):
             self.left_out["captured_twice"] += 1
         else:
-            captured = PendingExchange(partial(self._sample, trace), trace.size)
-            self._remembered.add(captured)
-            self._intake.submit(captured)
+            for ready in self._handed.interrupted.accept(trace):
+                self._hand_over(ready)
+
+    def give_up(self) -> None:
+        """Submit the interrupted traces that nobody has resumed."""
+        for trace in self._handed.interrupted.give_up():
+            self._hand_over(trace)
+
+    @property
+    def interrupted(self) -> int:
+        """Number of interrupted traces that wait to be resumed."""
+        return len(self._handed.interrupted)
+
+    def _hand_over(self, trace: Trace) -> None:
+        captured = PendingExchange(partial(self._sample, trace), trace.size)
+        self._remembered.add(captured)
+        self._intake.submit(captured)
 
     def knows(self, run: Hashable) -> bool:
         """Check whether a run belongs to an open trace of this handler, or of another handler with the same intake.
@@ -99,8 +114,7 @@ class TraceSubmitter:
                 self.left_out["no_answer"] += 1
                 log_missing_answer(trace, self._rules)
                 return None
-            joined = self._conversations.complete(sample, again=trace.root.inputs is None)
-            return trim_history(joined, trace) if not sample.history and forgets(joined) else joined
+            return complete_history(self._conversations, sample, trace, forgets)
         except BaseException as error:
             self._count(error, "sample")
             return None
