@@ -73,6 +73,16 @@ REDUCED: Mapping[str, Sequence[str]] = {
     "test_few_rows_and_many_metrics_certify_nothing_that_does_not_hold": ("40",),
     "tests/live/test_kill.py::test_ten_kills_of_the_application_lose_only_what_was_not_yet_written": ("1",),
     "tests/live/test_kill.py::test_ten_kills_of_workers_lose_and_repeat_nothing": ("3",),
+    "tests/live/test_servers.py::test_with_a_warning_everything_is_kept": (
+        "gunicorn_gthread_--preload-limit-live",
+        "uvicorn-SIGTERM-live",
+        "uvicorn_--workers-restart-live",
+        "celery_prefork-limit-live",
+    ),
+    "tests/live/test_servers.py::test_without_a_warning_a_queue_loses_the_last_100_ms_at_most": (
+        "gunicorn_sync-os._exit",
+        "uvicorn-SIGKILL",
+    ),
     # the shapes that are applications are among the default tests, in every form
     "integrations/langchain/tests/test_application_forms.py::test_application_in_another_form": (),
     "integrations/llama_index/tests/test_application_forms.py::test_application_awaited": (),

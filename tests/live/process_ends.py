@@ -11,8 +11,10 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -30,6 +32,7 @@ from assay.sinks import JsonlSink
 BURST = 20  # samples of one child
 CHILDREN = 2
 TASKS = 40  # of a pool
+UNWARNED = ("os._exit", "SIGKILL", "SIGTERM")  # SIGTERM: what `Process.terminate` sends
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,16 @@ def submit_in_plain_grandchild(place: Place, way: str) -> None:
     os.waitpid(grandchild, 0)
 
 
+def submit_and_die(place: Place, way: str) -> None:
+    """No code runs at the end of the child, 100 ms after its last sample."""
+    submit(place, way)
+    time.sleep(0.1)
+    *_, end = way.split()
+    if end == "os._exit":
+        os._exit(1)
+    os.kill(os.getpid(), getattr(signal, end))
+
+
 def run_process(method: str, target: Callable[..., None], place: Place, way: str, children: int = CHILDREN) -> int:
     """Processes of multiprocessing; how many samples they submit."""
     context: Any = multiprocessing.get_context(method)
@@ -166,13 +179,18 @@ WAYS: dict[str, Callable[[Place, str], int]] = {
     "spawn": lambda place, way: run_process("spawn", submit, place, way),
     "spawn executor": lambda place, way: run_executor("spawn", place, way),
     "forkserver": lambda place, way: run_process("forkserver", submit, place, way),
+    **{
+        f"{method} {way}": lambda place, way: run_process(way.split()[0], submit_and_die, place, way)
+        for method in ("fork", "spawn", "forkserver")
+        for way in UNWARNED
+    },
 }
 
 
 def main(kind: str, state: str, folder: str, *ways: str) -> None:
     warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.12: a fork while threads run
     place = Place(kind, Path(folder))
-    if not any("spawn" in way or way == "forkserver" for way in ways):
+    if not any("spawn" in way or "forkserver" in way for way in ways):
         intake(place)
     if state == "warm":
         submit(place, "parent", 1)

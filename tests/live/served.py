@@ -3,7 +3,8 @@
     gunicorn tests.live.served:wsgi
     uvicorn tests.live.served:asgi            served:closing closes its intake in its lifespan
     celery -A tests.live.served:tasks worker
-    python -m tests.live.served NAME COUNT    sends tasks of Celery
+    python -m tests.live.served serve PORT    opens the intake, then imports and runs uvicorn
+    python -m tests.live.served PATH COUNT    sends tasks of Celery
 
 ASSAY_TEST_KIND is "queue" or "live", ASSAY_TEST_FOLDER the folder of what it writes. `accepted.txt` there has a line
 for each sample: the time at which it was accepted, on the machine's steady clock, and its id.
@@ -91,9 +92,15 @@ def _tasks() -> Any:
     return app
 
 
-if "celery" in sys.modules or __name__ == "__main__":
+if "celery" in sys.modules:
     tasks = _tasks()
 
 if __name__ == "__main__":
-    for _ in range(int(sys.argv[2])):
-        tasks.send_task("submit", [sys.argv[1]])
+    if sys.argv[1] == "serve":
+        import uvicorn
+
+        uvicorn.run(asgi, port=int(sys.argv[2]), log_level="warning")
+    else:
+        tasks = _tasks()
+        for _ in range(int(sys.argv[2])):
+            tasks.send_task("submit", [sys.argv[1]])

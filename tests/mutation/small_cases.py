@@ -461,6 +461,32 @@ ENTRIES = (
         ),
         needs="environments with the frameworks and their tests",
     ),
+    Entry(
+        "tests/live/test_servers.py::test_with_a_warning_everything_is_kept",
+        # the server of uvicorn is not followed
+        Fault(
+            "src/assay/live/process_end.py",
+            "        server.shutdown = shutdown_and_run\n",
+            "        self._shutdown = shutdown_and_run\n",
+        ),
+        # nothing is done at the end of a process
+        Fault(
+            "src/assay/live/process_end.py",
+            "        if self._ran_in != os.getpid():",
+            "        if self._ran_in != os.getpid() == 0:",
+        ),
+        needs="an environment with the servers",
+    ),
+    Entry(
+        "tests/live/test_servers.py::test_without_a_warning_a_queue_loses_the_last_100_ms_at_most",
+        # it is written ten times as seldom
+        Fault(
+            "src/assay/live/queue/sample_queue.py",
+            "        flush_every: float = 0.05,\n",
+            "        flush_every: float = 0.5,\n",
+        ),
+        needs="an environment with the servers",
+    ),
 )
 
 
