@@ -182,11 +182,8 @@ ENTRIES = (
         # results that cannot be fetched count as none
         Fault(
             "src/assay/judges/batch/transport.py",
-            '            response = await self._exchange("GET", path, seconds=TRANSFER)\n',
-            "            try:\n"
-            '                response = await self._exchange("GET", path, seconds=TRANSFER)\n'
-            "            except Trouble:\n"
-            '                return b""\n',
+            "            except ReplyTooLarge:\n                return ResultFile(file, complete=False)\n",
+            '            except (ReplyTooLarge, Trouble):\n                file.write_bytes(b"")\n',
         ),
     ),
     Entry(

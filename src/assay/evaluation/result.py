@@ -192,7 +192,12 @@ class Result:
             summary.add_missing(self.rows_without_scores)
 
     def end(self, ended: RunEnd | None, why: str | None = None) -> None:
-        """Set what ended the run, and why in words; None and None once it finished."""
+        """Set what ended the run.
+
+        Args:
+            ended: What it was. None: the run finished.
+            why: The same in words; the name of the end where there are none.
+        """
         self.ended, self.stopped = ended, why if why is not None else ended
 
     def add(self, scored: ScoredSample) -> None:
