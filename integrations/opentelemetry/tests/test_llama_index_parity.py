@@ -140,7 +140,6 @@ OTHER = {
     "iterator": "what an iterator held stands in the span of whoever read it",
     "condense_question_streaming_astream_chat": "the stream hides its nodes from a handler",
     "condense_plus_context_astream_chat": "the prompt of an async stream stands in spans alone",
-    "own_generator": "a generator of the application's is written like one of the library's",
     "own_evaluator": "an evaluator of one's own is in no span, the engine that it asks is",
 }
 

@@ -16,9 +16,10 @@ from typing import Any
 from assay.capture.answer_text import find_answer_key
 from assay.capture.answering_call import answering_runs, mark_prompted, without_passed_over
 from assay.capture.contexts import contexts_of
+from assay.capture.conversations import named_conversation
 from assay.capture.evaluators import is_evaluator
 from assay.capture.interrupts import is_interrupted
-from assay.capture.messages import last_answer, last_question, turns_before
+from assay.capture.messages import last_answer, last_question, last_result, turns_before
 from assay.capture.rules import CaptureRules
 from assay.capture.structured_answers import PARSING_ERROR, has_raw, is_unreadable, structured_answer
 from assay.capture.tool_results import add_tool_results
@@ -153,8 +154,16 @@ def answer_in(trace: Trace, rules: CaptureRules) -> str | None:
         return None
     answer = answer_of(said.outputs, rules.answer_key)
     if answer is None and rules.answer_key is None and find_question(trace, rules) is not None:
-        answer = find_answer_key(trace, said).answer
+        answer = find_answer_key(trace, said).answer or _direct_result(trace, said)
     return answer
+
+
+def _direct_result(trace: Trace, run: Run) -> str | None:
+    """What a tool said last, where an agent hands that to the user (`return_direct`) and no human is asked first."""
+    if named_conversation(trace.root.metadata) is not None and not trace.hears_interrupts:
+        return None  # the graph may have stopped before its model was called again
+    messages = run.outputs.get("messages") if isinstance(run.outputs, Mapping) else None
+    return last_result(messages) if isinstance(messages, (list, tuple)) else None
 
 
 def _part(run: Run, children: Mapping[Any, Sequence[Run]]) -> Trace:

@@ -215,16 +215,19 @@ class RunCollector(OpenTraces[Run, Trace]):
             if run is not None and ids:
                 run.ids = {**run.ids, **ids}
 
-    def note_resumed(self, id: Hashable) -> None:
-        """Note that a run is a graph that goes on where it was interrupted. An unknown run is ignored.
+    def note_graph(self, id: Hashable, *, interrupted: bool = False, resumed: bool = False) -> None:
+        """Note that a run is a graph that was interrupted, or goes on. An unknown run is ignored.
 
         Args:
             id: Id of the run.
+            interrupted: The graph stopped to ask a human.
+            resumed: The graph goes on where it was interrupted.
         """
         with self._lock:
             run = self._runs.get(key_of(id))
             if run is not None:
-                run.resumed = True
+                run.interrupted = run.interrupted or interrupted
+                run.resumed = run.resumed or resumed
 
     def root_of(self, id: Hashable) -> Run | None:
         """Return the root of the open trace that has a run.

@@ -157,6 +157,8 @@ def _answered_at(trace: Trace, answering: Run, answer: str | None) -> float | No
     """When the last call that wrote of the answer ended; None where one of them has not."""
     calls = calls_of(trace)
     shared = shared_text(calls, answer)
+    if not shared:  # code wrote it, at a time that nobody knows
+        return None
     ends = [run.ended for run in calls if run.id in shared or run is answering]
     known = [end for end in ends if end is not None]
     return max(known, default=None) if len(known) == len(ends) else None

@@ -66,6 +66,7 @@ def join_resumed(before: Trace, after: Trace) -> Trace:
     root = after.root
     root.inputs, root.started = before.root.inputs, before.root.started
     joined = Trace(root)
+    joined.hears_interrupts = after.hears_interrupts
     joined.cut_short, joined.latest, joined.size = after.cut_short, after.latest, before.size + after.size
     repeated = _repeated(before, after)
     for run in before.members[1:]:

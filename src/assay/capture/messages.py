@@ -94,6 +94,16 @@ def last_answer(messages: Sequence[Any]) -> str | None:
     return None
 
 
+def last_result(messages: Sequence[Any]) -> str | None:
+    """The text of the last message, if it is the result of a tool that did not fail."""
+    last = messages[-1] if messages else None
+    if last is None or role_of(last) != "tool":
+        return None
+    status = last.get("status") if isinstance(last, Mapping) else getattr(last, "status", None)
+    text = text_of(last)
+    return text if text.strip() and status != "error" else None
+
+
 def artifacts_of(messages: Sequence[Any]) -> tuple[Context, ...]:
     """The documents that tools attached to their messages, each once."""
     found: dict[str, Context] = {}

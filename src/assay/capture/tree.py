@@ -153,9 +153,10 @@ class Trace:
         adopted: Whether the root became part of another trace, which has its runs now.
         size: Approximate number of characters of a live trace.
         latest: Documents that a live trace delivered last. They are not copied again.
+        hears_interrupts: Whether it would be known that a graph was interrupted.
     """
 
-    __slots__ = ("_runs", "adopted", "cut_short", "latest", "members", "root", "running", "size")
+    __slots__ = ("_runs", "adopted", "cut_short", "hears_interrupts", "latest", "members", "root", "running", "size")
 
     def __init__(self, root: Run) -> None:
         self.root = root
@@ -166,6 +167,7 @@ class Trace:
         self.adopted = False
         self.size = 0
         self.latest: tuple[Document, ...] = ()
+        self.hears_interrupts = False
 
     def __repr__(self) -> str:
         return f"<Trace of {self.root.kind} {self.root.name!r}: {len(self.members)} runs>"

@@ -11,7 +11,7 @@ import uuid
 import weakref
 from collections.abc import Callable
 from contextvars import Token
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -29,9 +29,10 @@ from assay.extension import (
 )
 from assay_langchain.completions import notify_other_handlers
 from assay_langchain.events import documents_of_tool, text_written
+from assay_langchain.graph_events import graph_aware, hears_graphs
 from assay_langchain.health import HandlerHealth
 from assay_langchain.listener import Listener
-from assay_langchain.switches import BLOCK
+from assay_langchain.switches import BLOCK, INSTALLED
 from assay_langchain.usage_errors import HandlerType, of_another_process
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ class AssayCallbackHandler(BaseHandler[HandlerHealth], BaseCallbackHandler, meta
     # as inherited, but for what a property takes: LangChain asks for one at each event
     ignore_chain = ignore_llm = ignore_chat_model = ignore_retriever = ignore_agent = False
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        return super().__new__(graph_aware(cls))
+
     def __init__(
         self,
         metrics: MetricSpec | None = None,
@@ -88,7 +92,7 @@ class AssayCallbackHandler(BaseHandler[HandlerHealth], BaseCallbackHandler, meta
         super().__init__(metrics, judge, scorer, options, rules, remember=remember, enabled=enabled)
         self._blocks: list[Token[BaseCallbackHandler | None]] = []
         self.collector = RunCollector(max_traces=max_traces, ttl=ttl, keep=rules.runs)
-        self.listener = Listener(self.collector, self.scorer, rules, include, self.remembered)
+        self.listener = Listener(self.collector, self.scorer, rules, include, self.remembered, self._hears_interrupts)
         self._token = uuid.uuid4().hex
         _HANDLERS[self._token] = self
 
@@ -176,6 +180,18 @@ class AssayCallbackHandler(BaseHandler[HandlerHealth], BaseCallbackHandler, meta
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         self.listener.end(run_id, "on_llm_error", error=error)
+
+    # -- graphs, where LangGraph is loaded: see `graph_events` ------------------------------------------------------
+
+    def on_interrupt(self, event: Any) -> None:
+        self.listener.note_graph(event, interrupted=True)
+
+    def on_resume(self, event: Any) -> None:
+        self.listener.note_graph(event, resumed=True)
+
+    def _hears_interrupts(self) -> bool:
+        """Whether LangGraph would tell us of an interrupt: those that are installed it does not know."""
+        return hears_graphs(self) and self is not INSTALLED.handler and self is not BLOCK.get()
 
     # Tokens, texts, retries, agent actions, custom and protocol events say nothing that starts and ends do not: for
     # those the inherited hooks stand, which do nothing at all.

@@ -50,12 +50,14 @@ class Listener:
         rules: CaptureRules,
         include: Callable[[Run], bool] | None,
         remembered: RecentExchanges,
+        hears_interrupts: Callable[[], bool],
     ) -> None:
         self._collector = collector
         self._scorer = scorer
         self._off = is_off(scorer)
         self._rules = rules
         self._include = include
+        self._hears_interrupts = hears_interrupts
         self._submitter = TraceSubmitter(collector, scorer, rules, remembered, self._make, self._count)
         self.left_out = self._submitter.left_out
 
@@ -100,7 +102,7 @@ class Listener:
                 prompt=prompt, ids=known, offered=tools_offered(described) if described else (),
             )  # fmt: skip
             if resumed:
-                self._collector.note_resumed(run_id)
+                self._collector.note_graph(run_id, resumed=True)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -134,6 +136,7 @@ class Listener:
                 run_id, outputs, error=error, documents=documents, inputs=inputs, streamed=streamed, ids=span
             )
             if trace is not None:
+                trace.hears_interrupts = self._hears_interrupts()
                 if len(trace.members) == 1 or ids.followed():
                     self._identify(trace)
                 if self._include is None or self._include(trace.root):
@@ -144,6 +147,12 @@ class Listener:
             raise
         except BaseException as fault:
             self._count(fault, where)
+
+    def note_graph(self, event: Any, *, interrupted: bool = False, resumed: bool = False) -> None:
+        """Note that a graph stopped, or goes on. `event` is LangGraph's."""
+        with self.counting("graph"):
+            if event.run_id is not None:
+                self._collector.note_graph(event.run_id, interrupted=interrupted, resumed=resumed)
 
     def _read(self, read: Callable[[Any], Any], value: Any, where: str) -> Any:
         """What `read` makes of the host's object; None where that raises: the run is followed without it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from integrations.langchain.tests.shapes import (
     agents,
+    agents_today,
     applications_agents,
     applications_chains,
     applications_graphs,
@@ -31,7 +32,7 @@ SHAPES: list[Shape] = [
     shape
     for module in (
         *(chains, classic, retrievers, agents, graphs, documented, conversations, streams, failures, attaching),
-        *(tool_results, interrupts, structured),
+        *(tool_results, interrupts, structured, agents_today),
         *(applications_chains, applications_agents, applications_graphs),
     )
     for shape in module.shape.shapes

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, TypedDict
+import operator
+from typing import Annotated, Any, TypedDict
 
 from langchain.agents import create_agent
 from langchain_core.documents import Document
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint, task
@@ -14,7 +16,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
 from integrations.langchain.tests.shapes.base import ANSWER, CALM, HEAL, QUESTION, Expected, Group, on
-from integrations.langchain.tests.shapes.parts import Shelf, call, joined, model
+from integrations.langchain.tests.shapes.parts import DOCUMENTS, Shelf, call, joined, model
 
 shape = Group("Interrupts")
 
@@ -232,3 +234,106 @@ def asked_after_it(handler: Any) -> None:
     graph.invoke({"question": QUESTION}, config)
     graph.invoke(Command(resume="cats"), config)
     graph.invoke({"question": "And why else?"}, config)
+
+
+def breakpoint_in(nodes: tuple[Any, ...], before: str) -> Any:
+    """A graph with a breakpoint before one of its nodes."""
+    builder = StateGraph(State)
+    names = [node.__name__ for node in nodes]
+    for name, node in zip(names, nodes, strict=True):
+        builder.add_node(name, node)
+    for above, below in zip((START, *names), (*names, END), strict=True):
+        builder.add_edge(above, below)
+    return builder.compile(checkpointer=InMemorySaver(), interrupt_before=[before])
+
+
+def correct(state: Any) -> Any:
+    return {"answer": "They are calm."}
+
+
+@shape("a breakpoint before the answer, and on from there", Expected())
+def breakpoint_before_the_answer(handler: Any) -> None:
+    graph, config = breakpoint_in((retrieve, generate), "generate"), thread(handler())
+    graph.invoke({"question": QUESTION}, config)
+    graph.invoke(None, config)
+
+
+@shape("a draft at a breakpoint, and what a node makes of it", Expected(answer="They are calm."), since="1.4")
+def draft_at_a_breakpoint(handler: Any) -> None:
+    graph, config = breakpoint_in((retrieve, generate, correct), "correct"), thread(handler())
+    graph.invoke({"question": QUESTION}, config)
+    graph.invoke(None, config)
+
+
+@shape("documents that a human edits at a breakpoint", Expected(contexts=((HEAL, True),)))
+def documents_edited_at_a_breakpoint(handler: Any) -> None:
+    graph, config = breakpoint_in((retrieve, generate), "generate"), thread(handler())
+    graph.invoke({"question": QUESTION}, config)
+    graph.update_state(config, {"documents": [DOCUMENTS[1]]})
+    graph.invoke(None, config)
+
+
+@shape("a chain around a graph that stops", Expected())
+def chain_around_it(handler: Any) -> None:
+    chain = line(retrieve, ask, generate) | RunnableLambda(lambda state: state.get("answer", "It waits."))
+    config = thread(handler())
+    chain.invoke({"question": QUESTION}, config)
+    chain.invoke(Command(resume="cats"), config)
+
+
+@shape("input and output schemas: neither holds all", Expected())
+def schemas(handler: Any) -> None:
+    class Asked(TypedDict):
+        question: str
+
+    class Said(TypedDict):
+        answer: str
+
+    builder = StateGraph(State, input_schema=Asked, output_schema=Said)
+    for node in (retrieve, ask, generate):
+        builder.add_node(node.__name__, node)
+    builder.add_edge(START, "retrieve")
+    builder.add_edge("retrieve", "ask")
+    builder.add_edge("ask", "generate")
+    builder.add_edge("generate", END)
+    graph, config = builder.compile(checkpointer=InMemorySaver()), thread(handler())
+    graph.invoke({"question": QUESTION}, config)
+    graph.invoke(Command(resume="cats"), config)
+
+
+@shape("two tool calls of one message, each of which waits for approval", Expected())
+def two_approvals(handler: Any) -> None:
+    @tool
+    def look(query: str) -> str:
+        """Looks it up."""
+        interrupt(f"May I look for {query}?")
+        return joined(Shelf().invoke(query))
+
+    agent: Any = create_agent(model(call("a", "b", name="look"), ANSWER), [look], checkpointer=InMemorySaver())
+    config = thread(handler())
+    asked = agent.invoke({"messages": [("user", QUESTION)]}, config)["__interrupt__"]
+    agent.invoke(Command(resume={one.id: "yes" for one in asked}), config)
+
+
+@shape("branches that stop side by side, resumed one after the other", Expected())
+def branches_stop(handler: Any) -> None:
+    class Branches(TypedDict, total=False):
+        question: str
+        documents: Annotated[list[Document], operator.add]
+        notes: Annotated[list[str], operator.add]
+        answer: str
+
+    builder = StateGraph(Branches)
+    for n in (0, 1):
+        found = Shelf(documents=(DOCUMENTS[n],))
+        builder.add_node(f"find{n}", lambda state, found=found: {"documents": found.invoke("cats")})
+        builder.add_node(f"ask{n}", lambda state, n=n: {"notes": [interrupt(f"Is source {n} right?")]})
+        builder.add_edge(START, f"find{n}")
+        builder.add_edge(f"find{n}", f"ask{n}")
+        builder.add_edge(f"ask{n}", "generate")
+    builder.add_node("generate", generate, defer=True)
+    builder.add_edge("generate", END)
+    graph, config = builder.compile(checkpointer=InMemorySaver()), thread(handler())
+    config["max_concurrency"] = 1
+    for one in graph.invoke({"question": QUESTION}, config)["__interrupt__"]:
+        graph.invoke(Command(resume={one.id: "yes"}), config)

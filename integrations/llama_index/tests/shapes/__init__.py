@@ -21,6 +21,7 @@ from integrations.llama_index.tests.shapes import (
     synthesis,
     tool_results,
     workflows,
+    workflows_today,
 )
 from integrations.llama_index.tests.shapes.base import Expected, Shape, compared, observed
 
@@ -30,7 +31,7 @@ SHAPES: list[Shape] = [
     shape
     for module in (
         *(engines, synthesis, retrievers, streams, chats, agents, look_ups, workflows, recorded, library, failures),
-        tool_results,
+        *(tool_results, workflows_today),
         *(applications_engines, applications_retrievers, applications_agents),
     )
     for shape in module.shape.shapes

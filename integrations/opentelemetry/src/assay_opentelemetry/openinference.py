@@ -42,7 +42,11 @@ def read(attributes: Attributes, span: SpanData) -> Reading | None:
     inputs, outputs = _value(attributes, "input"), _value(attributes, "output")
     if is_workflow(inputs):
         kind = "agent" if is_agent(inputs) else kind
-        inputs, outputs = None, workflow_result(outputs) if isinstance(outputs, str) else outputs
+        # a workflow is asked something, though nobody wrote down what; its parts are no exchanges of their own
+        inputs, outputs = (
+            None if kind == "agent" else {},
+            workflow_result(outputs) if isinstance(outputs, str) else outputs,
+        )
     elif is_step(inputs):
         inputs = outputs = None
     made = reading(kind, inputs, outputs)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.extension import QUESTION_NAMES, Document
+from assay.extension import ANSWER_NAMES, QUESTION_NAMES, Document
 
 _NODE = re.compile(r"<NodeWithScore\(node=\w+\(id_=(?P<id>.*?)\), score=(?P<score>[^()]*)\)>", re.DOTALL)
 _OBJECT = re.compile(r"<[\w.]+ object at 0x[0-9a-f]+>")
@@ -16,6 +16,7 @@ _STREAM = re.compile(r"<(async_)?generator object\b[^>]*>")
 _OBJECT_CALL = re.compile(r"[A-Z]\w*\(\w+=")
 _LITERAL = r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _RESPONSE = re.compile(rf"StopEvent\(result=Response\(response={_LITERAL}, source_nodes=", re.DOTALL)
+_NAMED = re.compile(rf"(?:StopEvent\(result=)?[A-Z]\w*\((?:{'|'.join(ANSWER_NAMES)})={_LITERAL}[,)]", re.DOTALL)
 _AGENT = "StopEvent(result=AgentOutput(response=ChatMessage("
 _MESSAGE = re.compile(rf"blocks=\[TextBlock\(block_type='text', text={_LITERAL}\)\]\)", re.DOTALL)
 _TOOL = re.compile(rf"ToolOutput\(blocks=\[TextBlock\(block_type='text', text={_LITERAL}", re.DOTALL)
@@ -110,6 +111,9 @@ def workflow_result(text: str) -> Any:
     response = _RESPONSE.match(text)
     if response is not None:
         return ast.literal_eval(response["text"])
+    named = _NAMED.match(text)
+    if named is not None:
+        return ast.literal_eval(named["text"])
     if text.startswith(_AGENT):
         message = _MESSAGE.search(text)
         return None if message is None else ast.literal_eval(message["text"])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from assay import Sample
 from assay.extension import (
+    CONVERSATION_KEYS,
     PASSES_ON,
     CaptureRules,
     Document,
@@ -86,6 +87,7 @@ def trace_samples(
             _end_stream(exchange)
             if exchange.root.kind in PASSES_ON:  # a state with all of its keys: what the steps below it did counts
                 exchange.root.documents = None
+            _name_conversation(exchange)
             ready = [exchange] if interrupted is None else interrupted.accept(exchange)
             for one in ready:
                 _add_sample(made, one, rules)
@@ -98,6 +100,14 @@ def samples_of_exchanges(found: Iterable[Trace], rules: CaptureRules | None = No
     for exchange in found:
         _add_sample(made, exchange, rules)
     return made
+
+
+def _name_conversation(exchange: Trace) -> None:
+    """A chain around a graph has the graph's thread, which stands in the graph's own span alone."""
+    known = [run.metadata for run in exchange.members if any(run.metadata.get(key) for key in CONVERSATION_KEYS)]
+    if known and known[0] is not exchange.root.metadata:
+        named = {key: known[0][key] for key in CONVERSATION_KEYS if key in known[0]}
+        exchange.root.metadata = {**exchange.root.metadata, **named}
 
 
 def _add_sample(made: TraceSamples, exchange: Trace, rules: CaptureRules | None) -> None:
@@ -193,14 +203,14 @@ def _add_agent_content(trace: Trace) -> None:
     """An agent whose own span has no content was asked what its first model call was and said what its last did."""
     children = trace.children()
     for run in trace.runs.values():
-        if run.kind != "agent" or run.error is not None or (run.inputs is not None and run.outputs is not None):
+        if run.kind != "agent" or (run.inputs is not None and run.outputs is not None):
             continue
         calls = [call for call in _inside(run, children) if call.kind == "llm"]
         asked = [call for call in calls if isinstance(call.inputs, list)]
         told = [call for call in calls if call.outputs]
         if asked and run.inputs is None:
             run.inputs = asked[0].inputs
-        if told and run.outputs is None:
+        if told and run.outputs is None and run.error is None:
             run.outputs = told[-1].outputs
 
 
@@ -249,6 +259,8 @@ def _end_stream(exchange: Trace) -> None:
     """
     root = exchange.root
     if root.error is not None or root.ended is None or root.kind not in ("chain", "agent"):
+        return
+    if root.inputs == {} and root.outputs is None:  # a workflow: nobody wrote down what it returned
         return
     if is_stream(root.outputs):
         call = _streaming(root, exchange.children())
