@@ -11,7 +11,6 @@ client of httpx, `count_replies` has it count the bytes of replies to judges.
 from __future__ import annotations
 
 import os
-import threading
 import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from assay._util.forks import own_lock, renewed
 from assay.data.byte_limits import MIB, VALUE
 
 
@@ -59,7 +59,11 @@ class ReplyPool:
     """The bytes that all replies under way in this process take together. Usable from any thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = own_lock(self)
+        self._set_up()
+        renewed(self)  # replies under way are the parent's
+
+    def _set_up(self) -> None:
         self._used = 0
 
     def take(self, size: int) -> None:
@@ -73,7 +77,7 @@ class ReplyPool:
     def give_back(self, size: int) -> None:
         """Give room back."""
         with self._lock:
-            self._used -= size
+            self._used = max(0, self._used - size)
 
 
 POOL = ReplyPool()
