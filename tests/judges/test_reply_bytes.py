@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import subprocess
 import sys
 import zlib
@@ -252,6 +253,21 @@ def test_replies_at_the_same_time_share_the_room(monkeypatch: pytest.MonkeyPatch
     for reader in readers:
         reader.close()
     assert pool._used == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_has_all_the_room() -> None:
+    pool = ReplyPool()
+    pool.take(reply_bytes.AT_ONCE)
+    child = os.fork()
+    if child == 0:
+        try:
+            pool.take(reply_bytes.AT_ONCE)
+        finally:
+            os._exit(0 if pool._used == reply_bytes.AT_ONCE else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with pytest.raises(ReplyTooLarge):
+        pool.take(1)
 
 
 def test_vectors_of_64_texts_are_no_bomb() -> None:

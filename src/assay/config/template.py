@@ -27,7 +27,7 @@ store = ".assay"
 name = "embedded"
 # The address and the key of another judge:
 # base_url = "http://localhost:11434/v1"
-# A key goes there if you name this file with --config, or with ASSAY_ALLOW_KEYS=MY_KEY@localhost:11434.
+# A key goes there after `assay judge trust`, or with ASSAY_ALLOW_KEYS=MY_KEY@localhost:11434.
 # api_key_env = "MY_KEY"
 
 # What is measured: a table for each metric, with its parameters where it has any. `assay metrics` lists them.

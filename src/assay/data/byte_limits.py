@@ -1,4 +1,5 @@
 """Limits on what a row and a file may take in memory. All readers count bytes here, and nowhere else.
+`assay.judges.http.reply_bytes` counts those of replies.
 
 A row may take ROW bytes, 64 MiB: the bytes of its line or cells, and, once it is parsed, those of its texts with VALUE
 bytes for each value beside them. A file of 8 MB may hold two million values, and one of 3 kB a text of 16 MB twenty

@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from assay._util.forks import own_lock
+from assay._util.forks import own_lock, renewed
 from assay.data.byte_limits import MIB, VALUE
 
 
@@ -60,6 +60,10 @@ class ReplyPool:
 
     def __init__(self) -> None:
         self._lock = own_lock(self)
+        self._set_up()
+        renewed(self)  # replies under way are the parent's
+
+    def _set_up(self) -> None:
         self._used = 0
 
     def take(self, size: int) -> None:
@@ -73,7 +77,7 @@ class ReplyPool:
     def give_back(self, size: int) -> None:
         """Give room back."""
         with self._lock:
-            self._used -= size
+            self._used = max(0, self._used - size)
 
 
 POOL = ReplyPool()
