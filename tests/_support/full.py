@@ -76,7 +76,7 @@ REDUCED: Mapping[str, Sequence[str]] = {
     "tests/live/test_servers.py::test_with_a_warning_everything_is_kept": (
         "gunicorn_gthread_--preload-limit-live",
         "uvicorn-SIGTERM-live",
-        "uvicorn_--workers-restart-live",
+        "uvicorn_--workers-SIGTERM-live",
         "celery_prefork-limit-live",
     ),
     "tests/live/test_servers.py::test_without_a_warning_a_queue_loses_the_last_100_ms_at_most": (

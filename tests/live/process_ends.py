@@ -41,11 +41,17 @@ class Place:
 
     kind: str
     folder: Path
+    pause: float = 0.0  # seconds that the judge of a live scorer takes
 
     def open(self) -> BaseIntake:
         if self.kind == "queue":
             return SampleQueue(self.folder / "queue")
-        judge = ScriptedJudge(support=lambda claim, passage: "supported", name="scripted")
+
+        def support(claim: str, passage: str) -> str:
+            time.sleep(self.pause)
+            return "supported"
+
+        judge = ScriptedJudge(support=support, name="scripted")
         return LiveScorer("faithfulness", judge, sinks=[JsonlSink(self.folder / "scores.jsonl")])
 
     def ids(self) -> list[str]:

@@ -25,7 +25,8 @@ from assay.records import Context, Sample
 from tests.live.process_ends import Place
 
 FOLDER = Path(os.environ["ASSAY_TEST_FOLDER"])
-INTAKE = Place(os.environ["ASSAY_TEST_KIND"], FOLDER).open()
+#: 100 samples take half a second to score: less than the end of a process waits, and more than any server takes to end.
+INTAKE = Place(os.environ["ASSAY_TEST_KIND"], FOLDER, pause=0.005).open()
 ACCEPTED = os.open(FOLDER / "accepted.txt", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
 _numbers = itertools.count()

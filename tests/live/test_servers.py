@@ -32,7 +32,7 @@ def cells(ways: Iterable[str]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("server", "way"), cells(WARNED), ids=lambda part: part.replace(" ", "_"))
 def test_with_a_warning_everything_is_kept(server: str, way: str, kind: str, tmp_path: Path) -> None:
-    """About 100 samples, and a judge that needs no time: a live scorer has all of them scored within 1.75 s."""
+    """100 samples of 5 ms: a live scorer can score all within 1.75 s, and few before the server ends."""
     with serving(server, kind, tmp_path / "run", *options_of(server, way)) as running:
         WARNED[way](running)
         assert len(running.accepted()) >= 19
