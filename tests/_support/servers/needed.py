@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+from tests._support import versions
 from tests._support.servers import browser, postgres_server, ray_cluster, spark, stores
 from tests.frameworks import running
 
@@ -26,6 +27,7 @@ INSTALL: Mapping[str, Callable[[], object]] = {
     "ray": ray_cluster.python,
     "spark": spark.python,
     "postgresql": postgres_server.make_ready,
+    "agents": partial(versions.environment, versions.AGENTS),
 }
 
 
