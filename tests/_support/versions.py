@@ -53,6 +53,23 @@ NEWEST = Versions(
     overrides=("certifi",),
 )
 
+#: Libraries of agents and of tools, which no integration depends on.
+AGENTS = Versions(
+    name="agents",
+    requirements=(
+        *FRAMEWORKS,
+        "deepagents>=0.7,<0.8",
+        "langchain-mcp-adapters>=0.3,<0.4",
+        "langgraph-supervisor>=0.0.31,<0.1",
+        "langgraph-swarm>=0.1,<0.2",
+        "openinference-instrumentation-langchain>=0.1.50,<0.2",
+    ),
+    overrides=("certifi",),
+    members=(*MEMBERS, "integrations/opentelemetry"),
+)
+#: What runs the shapes of these libraries, live and from spans.
+LIBRARIES = "integrations/langchain/tests/library_matrix.py"
+
 
 @functools.cache
 def environment(versions: Versions) -> Path:

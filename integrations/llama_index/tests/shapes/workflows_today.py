@@ -147,7 +147,7 @@ def step_tried_again(attach: Attach) -> None:
     start(Rag(), query=QUESTION)
 
 
-@shape("searches side by side, collected", Expected())
+@shape("searches side by side, collected", Expected(), since="0.14")
 def searches_collected(attach: Attach) -> None:
     class Part(Event):
         number: int
