@@ -14,12 +14,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-<<<<<<< HEAD
-from tests._support.servers import app_servers, browser, postgres_server, ray_cluster, spark, stores
-=======
 from tests._support import versions
-from tests._support.servers import browser, postgres_server, ray_cluster, spark, stores
->>>>>>> capture
+from tests._support.servers import app_servers, browser, postgres_server, ray_cluster, spark, stores
 from tests.frameworks import running
 
 #: How each is made ready; raises where it cannot be had.
@@ -31,11 +27,8 @@ INSTALL: Mapping[str, Callable[[], object]] = {
     "ray": ray_cluster.python,
     "spark": spark.python,
     "postgresql": postgres_server.make_ready,
-<<<<<<< HEAD
     "app-servers": app_servers.python,
-=======
     "agents": partial(versions.environment, versions.AGENTS),
->>>>>>> capture
 }
 
 
