@@ -184,9 +184,19 @@ class AssayCallbackHandler(BaseHandler[HandlerHealth], BaseCallbackHandler, meta
     # -- graphs, where LangGraph is loaded: see `graph_events` ------------------------------------------------------
 
     def on_interrupt(self, event: Any) -> None:
+        """Take note that a graph waits for somebody.
+
+        Args:
+            event: What LangGraph says of it.
+        """
         self.listener.note_graph(event, interrupted=True)
 
     def on_resume(self, event: Any) -> None:
+        """Take note that a graph goes on.
+
+        Args:
+            event: What LangGraph says of it.
+        """
         self.listener.note_graph(event, resumed=True)
 
     def _hears_interrupts(self) -> bool:
