@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.capture import CaptureRules, Document, Run, samples_of, traces_of
-from assay.capture.contexts import unique_contexts
+from assay.capture.contexts import contexts_under, unique_contexts
 from assay.records import Context, Sample
 from assay.records.images import data_uri
 from tests._support.servers.sight import drawn
@@ -283,3 +283,17 @@ def test_parents_in_a_circle_end() -> None:
     runs = [Run("a", "b", "chain", inputs="q", outputs="x", started=1.0), Run("b", "a", "chain", started=2.0)]
     (trace,) = traces_of(runs)
     assert [sample.answer for sample in samples_of(trace)] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("documents", "expected"),
+    [
+        (["Item(namespace=['d'], key='1', value={'text': 'calm'})"], None),  # what a stored trace has of an object
+        (["Cats purr (in general) when calm."], ["Cats purr (in general) when calm."]),
+        (["Item(key='1')", "Cats purr."], ["Item(key='1')", "Cats purr."]),
+        ([], []),
+    ],
+)
+def test_objects_that_were_printed_are_no_passages(documents: list[str], expected: list[str] | None) -> None:
+    found = contexts_under({"documents": documents})
+    assert (None if found is None else [context.text for context in found]) == expected

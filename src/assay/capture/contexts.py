@@ -8,6 +8,7 @@ application told of by itself is added.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ from assay.records.field_names import CONTEXT_NAMES, STATE_CONTEXT_NAMES, contex
 
 _ANY_NAMES = (*CONTEXT_NAMES, *STATE_CONTEXT_NAMES)
 _SCORES = ("relevance_score", "score", "_score", "similarity", "similarity_score")
+
+_PRINTED = re.compile(r"[A-Z]\w*\(\w+=.*\)\s*\Z", re.DOTALL)
 
 #: Why contexts are not known where a step handed over what can be read only once.
 UNREAD = "what was retrieved came as an iterator, which is the application's to read; return a list, or record_context"
@@ -258,12 +261,17 @@ def _passages(value: Any) -> tuple[Context, ...] | None:
     content = getattr(value, "content", None)  # a tool's message
     if isinstance(content, str):
         return _passages(content)
-    if not isinstance(value, (list, tuple)):
+    if not isinstance(value, (list, tuple)) or (value and all(map(_is_printed, value))):
         return None
     try:
         return unique_contexts(context_of(item) if isinstance(item, Document) else context_text(item) for item in value)
     except InputError:
         return None
+
+
+def _is_printed(item: Any) -> bool:
+    """Whether this is an object as Python prints it, which is what stored traces have of objects that are no JSON."""
+    return isinstance(item, str) and _PRINTED.match(item) is not None
 
 
 def context_of(found: Document) -> Context:
