@@ -82,17 +82,23 @@ def test_spans_of_evaluators_are_known_by_name(name: str, expected: bool) -> Non
     assert is_evaluator_span(name) is expected
 
 
+async def evaluate_all(response: Any) -> None:
+    """In one event loop: `evaluate` makes one for each call, and leaves it open."""
+    for kind in (FaithfulnessEvaluator, RelevancyEvaluator):
+        assert (await kind(llm=JUDGE).aevaluate_response(QUESTION, response)).passing
+    for made in (AnswerRelevancyEvaluator(llm=JUDGE), ContextRelevancyEvaluator(llm=JUDGE)):
+        await made.aevaluate(**GIVEN)
+    graded = CorrectnessEvaluator(llm=FakeLLM(tokens=["4\nGood."]))
+    await graded.aevaluate(query=QUESTION, response=ANSWER, reference=ANSWER)
+    guided = GuidelineEvaluator(llm=FakeLLM(tokens=['{"passing": true, "feedback": "Good."}']), guidelines="Be short.")
+    await guided.aevaluate(query=QUESTION, response=ANSWER)
+    pairs = PairwiseComparisonEvaluator(llm=FakeLLM(tokens=["[[A]]"]), enforce_consensus=False)
+    await pairs.aevaluate(query=QUESTION, response=ANSWER, second_response="No.")
+
+
 def test_only_the_query_beside_its_evaluators_is_a_sample(llama_index_spans: Exported) -> None:
     llama_index_spans.clear()
     response = engine().query(QUESTION)
-    for kind in (FaithfulnessEvaluator, RelevancyEvaluator):
-        assert kind(llm=JUDGE).evaluate_response(QUESTION, response).passing
-    for made in (AnswerRelevancyEvaluator(llm=JUDGE), ContextRelevancyEvaluator(llm=JUDGE)):
-        made.evaluate(**GIVEN)
-    CorrectnessEvaluator(llm=FakeLLM(tokens=["4\nGood."])).evaluate(query=QUESTION, response=ANSWER, reference=ANSWER)
-    guided = GuidelineEvaluator(llm=FakeLLM(tokens=['{"passing": true, "feedback": "Good."}']), guidelines="Be short.")
-    asyncio.run(guided.aevaluate(query=QUESTION, response=ANSWER))
-    pairs = PairwiseComparisonEvaluator(llm=FakeLLM(tokens=["[[A]]"]), enforce_consensus=False)
-    pairs.evaluate(query=QUESTION, response=ANSWER, second_response="No.")
+    asyncio.run(evaluate_all(response))
     found = list(spans_to_samples(llama_index_spans.spans))
     assert [(one.question, one.answer) for one in found if isinstance(one, Sample)] == [(QUESTION, ANSWER)]
