@@ -195,8 +195,8 @@ def _named(raw: bytes, batch: Batch) -> tuple[bytes, dict[str, Any] | ReplyTooLa
             raise ReplyTooLarge(f"its line in the results has more than {reply_bytes.REPLY // MIB} MiB")
         check_values(raw)
     except ReplyTooLarge as error:
-        name = re.search(rb'"custom_id"\s{0,9}:\s{0,9}"([0-9a-f-]{1,64})"', raw)
-        return _key("" if name is None else name[1].decode(), batch), error
+        name = re.search(r'"custom_id"\s{0,9}:\s{0,9}"([0-9a-f-]{1,64})"', raw.decode("utf-8", "replace"))
+        return _key(None if name is None else name[1], batch), error
     line = _line(raw)
     return _key(line.get("custom_id"), batch), line
 
