@@ -20,7 +20,7 @@ _SYNTHESIZE = (".synthesize", ".asynthesize")
 #: Nodes that an engine wrote itself, to hold the answer to a sub-question.
 _INTERMEDIATE = re.compile(r"\s*(Sub question: .*\nResponse: |\nQuestion: .*\nAnswer: )", re.DOTALL)
 #: What an agent's memory puts before the user's message.
-_MEMORY = re.compile(r"\s*<memory>\n.*?\n</memory>\s*", re.DOTALL)
+_MEMORY = ("<memory>\n", "\n</memory>")
 #: How a text is summed up while an index is built: nobody asked for it.
 _SUMMARY = "Describe what the provided text is about. Also describe some of the questions that this text can answer."
 _SUMMARY_PROMPT = "Write a summary of the following. Try to use only the information provided."
@@ -85,7 +85,11 @@ def written_out(answer: str, trace: Trace) -> str:
 
 def asked_question(text: str) -> str:
     """What the user asked, without what an agent's memory put before it."""
-    return _MEMORY.sub("", text, count=1) if text.lstrip().startswith("<memory>") else text
+    begin, end = _MEMORY
+    if not text.lstrip().startswith(begin):
+        return text
+    _, closed, rest = text.partition(end)
+    return rest.lstrip() if closed else text
 
 
 def builds_an_index(root: Run) -> bool:
