@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from assay.capture.answering_call import PromptText as Given
+from assay.capture.tree import Run, Trace
 from assay.data.python_print import NotPrintedError
 from assay.errors import AssayError
 from assay.judges.claim_rules import languages as further
@@ -31,6 +32,7 @@ from assay.text.ocr import TextLine
 from tests._support.linear_patterns import ROOT, source_files
 
 Call = Callable[[Any, str], object]
+_TRACE = Trace(Run("r", None, "chain"))
 
 #: Parameters that hold a text, by the names this project gives them. Who has one is in one of the two tables below.
 TEXTS = frozenset({
@@ -66,6 +68,7 @@ NOT_READ = {
     "assay.capture.answering_call:answering_runs": "the same",
     "assay.capture.answering_call:shared_text": "the same, of texts as `spaced` gives them",
     "assay.capture.contexts:contexts_of": "hands it to those",
+    "assay.capture.interrupts:join_resumed": "`before` is a trace",
     "assay.capture.trajectories:trajectory_of": "puts both texts into messages as they are",
     "assay.capture.contexts:delivered_documents": "the same",
     "assay.judges.budget.ledger:oldest": "a window of time, not of text",
@@ -329,6 +332,11 @@ READ: dict[str, Call] = {
     "assay.metrics.ragas.quoted_spans:quotations": lambda f, t: [f(t, 3, apostrophes=one) for one in (True, False)],
     "assay.metrics.ragas.quoted_spans:tidy": _first,
     "assay.metrics.ragas.quoted_spans:located": lambda f, t: f(["a b c", t[:99]], [t], casefold=True, straight=True),
+    "assay.capture.tool_results:blocks_in": lambda f, t: f([{"type": "text", "text": t}]),
+    "assay_opentelemetry.llama_index_traces:asked_question": lambda f, t: f(f"<memory>\n{t}"),
+    "assay_opentelemetry.llama_index_traces:written_out": lambda f, t: f(f"A(a={t}", _TRACE),
+    "assay_opentelemetry.placeholders:printed_object": lambda f, t: f(f"A(a={t}"),
+    "assay_opentelemetry.placeholders:tool_text": lambda f, t: f(f"ToolOutput({t}"),
     "assay.capture.serialisation:documents_in": _values,
     "assay.capture.serialisation:document_texts": _values,
     "assay.capture.serialisation:messages_in": _values,
