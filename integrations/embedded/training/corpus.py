@@ -4,8 +4,8 @@
 
 A part is a folder of `corpus/`: test (which nobody reads who trains), development and train. Parts share no author and
 no domain. A file is one author's, a line one item: `item`, `author`, `domain`, `language`, `contexts` and `rows`, each
-with `id`, `kind`, `question`, `answer`, `label`, `verdict`, `why`, and for divisions `claims`. A label is 1 where all of
-the answer follows from the passages, 0 where something does not, and null where it states nothing.
+with `id`, `kind`, `question`, `answer`, `label`, `verdict`, `why`, and for divisions `claims`. A label is 1 where all
+of the answer follows from the passages, 0 where something does not, and null where it states nothing.
 """
 
 from __future__ import annotations
