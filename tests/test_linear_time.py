@@ -42,7 +42,6 @@ MADE_AT_RUN_TIME = {
         "src/assay/judges/claim_rules/refusals.py",
         "re.compile('(?:' + '|'.join(alternatives) + ')')",
     ): refusals._REFUSAL.pattern,
-    ("src/assay/judges/batch/protocol.py", "name"): '"custom_id"\\s{0,9}:\\s{0,9}"([0-9a-f-]{1,64})"',
     ("src/assay/judges/llm/replies.py", "re.compile(re.escape(ends), re.IGNORECASE)"): "</reflection>",
     ("src/assay/text/plain.py", "re.compile('|'.join(sorted(unclear)))"): "al|d|d.phil|dr.philos|e.g|i.e|ph.d|u.s|v",
 }

@@ -43,12 +43,6 @@ TEXTS = frozenset({
 
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
-    "assay.capture.interrupts:join_resumed": "takes traces",
-    "assay.capture.tool_results:blocks_in": "takes objects apart, each once",
-    "assay.judges.http.reply_bytes:check_values": "counts three marks",
-    "assay.prompts.row_rubric:label_sections": "hands texts on",
-    "assay.prompts.row_rubric:level_sections": "the same",
-    "assay_opentelemetry.llama_index_traces:written_out": "hands the text to `printed_object`",
     "assay.store.schema:source_number": "looks up the name of a judge prompt",
     "assay.evaluation.sharded.workers:error_of": "hands a message on",
     "assay.analysis.power:in_lines": "breaks sentences of ours, of a few numbers",
@@ -561,11 +555,6 @@ READ: dict[str, Call] = {
     "assay_embedded.unknown_words:spelled": lambda f, t: (f(t, str.isalpha), f(t + "☃", str.isspace)),
     "assay_embedded.windows:windows_of": lambda f, t: list(f(range(len(t)), range(len(t[:99])))),
     "assay_embedded_multilingual.sentences:goes_on": lambda f, t: f(t, t),
-    "assay_opentelemetry.llama_index_traces:asked_question": lambda f, t: [
-        f(one) for one in (t, "<memory>\n" + t, f"<memory>\n{t}\n</memory>{t}")
-    ],
-    "assay_opentelemetry.placeholders:printed_object": lambda f, t: [f(one) for one in (t, f"A(a='{t}')", f"A({t}")],
-    "assay_opentelemetry.placeholders:tool_text": lambda f, t: [f(one) for one in (t, "ToolOutput(" + t)],
     "assay_opentelemetry.placeholders:workflow_result": lambda f, t: [f(one) for one in _record(t)],
     "assay.records.phrases:score_in_words": lambda f, t: f(scored(t).scores["m"], scored(t).sample),
     "assay._util.terminal:shortened": _first,
