@@ -103,6 +103,15 @@ def test_a_store_whose_file_was_deleted_says_so_when_it_is_written(tmp_path: Pat
     assert [Store(tmp_path).get_judgement(key) is None for key in "abc"] == [True, True, False]
 
 
+def test_a_store_whose_folder_was_deleted_can_still_be_read(tmp_path: Path) -> None:
+    """As a result in a temporary folder, after its `with`."""
+    store = Store(tmp_path / "store")
+    store.put_judgement("a", "support", "judge", b"1")
+    shutil.rmtree(tmp_path / "store")
+    assert store.get_judgement("a") == b"1"
+    assert not (tmp_path / "store").exists()
+
+
 def test_a_worker_goes_on_with_the_new_file(tmp_path: Path) -> None:
     folder = tmp_path / "queue"
     queue = SampleQueue(folder)

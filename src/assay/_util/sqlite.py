@@ -86,6 +86,9 @@ class Database:
         version_of: Reads the version, where it does not stand in SQLite's own field.
     """
 
+    #: Whether to read from the new file at once where the one that was open is deleted or replaced.
+    _goes_on = False
+
     def __init__(
         self,
         path: Path,
@@ -161,15 +164,19 @@ class Database:
             self._close()
 
     def _open(self, *, writes: bool = False) -> sqlite3.Connection:
-        """The connection. Where the file is another one by now, that is opened; who writes is told of it before."""
+        """The connection. Where the file is another one by now, who writes is told of it, and the next opens that one.
+
+        Until then the open one can be read, unless this is to go on in another: what it holds is nowhere else.
+        """
         if self._broken:
             raise sqlite3.OperationalError("this process was forked in the middle of a transaction; open the file anew")
-        try:
-            self._check_in_place()
-        except FileReplaced:
-            self._close()
-            if writes:
-                raise
+        if writes or self._goes_on:
+            try:
+                self._check_in_place()
+            except FileReplaced:
+                self._close()
+                if writes:
+                    raise
         if self._db is None:
             self._db = self._when_unlocked(self._connected)
             self._identity = _identity(self.path)

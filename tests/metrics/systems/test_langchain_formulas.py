@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -299,7 +300,7 @@ def test_options_stand_in_labels_and_ranges() -> None:
     assert PairwiseString({"tone": "Is it kind?", "wit": "Is it funny?"}).label == "langchain:pairwise_string_tone-wit"
     assert PairwiseString().label == "langchain:pairwise_string"
     assert (ScoreString(normalize_by=0.5).low, ScoreString(normalize_by=0.5).high) == (2.0, 20.0)
-    assert StringDistance(normalize_score=False).high == 1e9
+    assert StringDistance(normalize_score=False).high == math.inf
 
 
 def test_a_trajectory_is_rated_by_the_reference_where_there_is_one() -> None:

@@ -73,6 +73,8 @@ class QueueFile(Database):
     All times in it are of one clock, which `now` reads: to set the machine's clock changes none of them.
     """
 
+    _goes_on = True
+
     def __init__(self, folder: Path, *, timeout: float = 5.0) -> None:
         super().__init__(
             folder / FILE_NAME, _SCHEMA, "samples", version=SCHEMA_VERSION, timeout=timeout, migrate=_migrate
