@@ -323,6 +323,9 @@ def test_the_command_line_takes_it_wherever_a_folder_is_taken(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.jsonl").write_text('{"question": "Q?", "contexts": ["It is 1."], "answer": "It is 1."}\n')
     (tmp_path / "assay.toml").write_text(f'data = "rows.jsonl"\nmetrics = ["faithfulness"]\nstore = "{url}"\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
+    assert main_with("score", "--name", "first") == 2  # a file that was found sends nothing to another server
+    assert main_with("judge", "trust", "--yes") == 0
     assert main_with("score", "--name", "first") in (0, 1)
     assert main_with("runs", "--store", url) == 0
     assert main_with("store", "info", "--store", url) == 0
