@@ -45,7 +45,12 @@ class OpenSource:
         head, self._rows = _read_head(source)
         self.name = name or source.what
         self.source = source
-        self.mapping = map_fields(source, head, column_map)
+        try:
+            self.mapping = map_fields(source, head, column_map)
+        except InputError:
+            raise
+        except Exception:  # an object of the caller's raises when it is looked at: its row is an error, and no other is
+            self.mapping = map_fields(source, [row for row in head if _is_mapped(source, row, column_map)], column_map)
         self.total = source.total if source.total is not None or len(head) == source.head else len(head)
         self._used = False
 
@@ -97,6 +102,12 @@ class OpenSource:
             return RowError(number=number, id=None, message=f"row {number}: {item.message}", cause=item.cause)
         if isinstance(item, RowError):
             return dataclasses.replace(item, number=number)
+        try:
+            return self._sample(item, number)
+        except Exception as error:  # of an object of the caller's, which raises when it is looked at
+            return RowError(number=number, id=None, message=f"row {number}: it cannot be read: {type(error).__name__}")
+
+    def _sample(self, item: object, number: int) -> Sample | RowError:
         row = row_of(item, self.mapping.paths)
         if row is None:
             return RowError(number=number, id=None, message=f"row {number}: {no_row_message(item)}")
@@ -122,6 +133,17 @@ class OpenSource:
             return columns
         late = find_columns(new).items()
         return {**columns, **{field: name for field, name in late if columns.get(field) not in row}}
+
+
+def _is_mapped(source: Source, row: object, column_map: ColumnMap | None) -> bool:
+    """Whether the columns of a row can be looked at."""
+    try:
+        map_fields(source, [row], column_map)
+    except InputError:
+        return True
+    except Exception:
+        return False
+    return True
 
 
 def _read_head(source: Source) -> tuple[list[object], Iterator[object] | None]:
