@@ -98,7 +98,7 @@ def overlap_difference(rows: Iterable[Statement]) -> float:
     return sum(of[1]) / len(of[1]) - sum(of[0]) / len(of[0])
 
 
-def told_without_passages(rows: Iterable[Statement]) -> dict[str, float]:
+def accuracy_without_passages(rows: Iterable[Statement]) -> dict[str, float]:
     """Measure whether the words of an answer give its label away: naive Bayes, each item read by all the others.
 
     Args:
@@ -138,11 +138,12 @@ def main() -> None:
         for language in sorted({row.language for row in statements(part, None)}):
             rows = list(statements(part, language))
             kinds = Counter(row.kind for row in rows)
-            told = told_without_passages(rows)
+            accuracy = accuracy_without_passages(rows)
             counts = (f"{len({getattr(row, name) for row in rows})} {name}s" for name in ("item", "author", "domain"))
             print(f"{part} {language}: {len(rows)} rows, {', '.join(counts)}")
             print(f"  rows by kind: {dict(kinds.most_common())}")
-            print(f"  overlap, true - false: {overlap_difference(rows):.3f}; told without passages: {told['all']:.3f}")
+            print(f"  overlap, true - false: {overlap_difference(rows):.3f}")
+            print(f"  balanced accuracy without passages: {accuracy['all']:.3f}")
 
 
 if __name__ == "__main__":

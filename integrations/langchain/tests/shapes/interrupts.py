@@ -283,13 +283,13 @@ def chain_around_it(handler: Any) -> None:
 
 @shape("input and output schemas: neither holds all", Expected())
 def schemas(handler: Any) -> None:
-    class Asked(TypedDict):
+    class QuestionState(TypedDict):
         question: str
 
-    class Said(TypedDict):
+    class AnswerState(TypedDict):
         answer: str
 
-    builder = StateGraph(State, input_schema=Asked, output_schema=Said)
+    builder = StateGraph(State, input_schema=QuestionState, output_schema=AnswerState)
     for node in (retrieve, ask, generate):
         builder.add_node(node.__name__, node)
     builder.add_edge(START, "retrieve")
