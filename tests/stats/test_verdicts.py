@@ -13,7 +13,6 @@ from assay.analysis.gates.evidence import of_change
 from assay.stats import Difference, difference, non_inferior, paired
 from assay.stats.intervals import Estimate
 from assay.stats.linking import without_offset
-from assay.stats.paired import difference_alone
 from tests.stats.worlds import TWO_RUNS, TwoRuns, flipped
 
 HOLDS = 0.935
@@ -102,7 +101,7 @@ def holds(world: TwoRuns, n: int, draws: int) -> float:
     rng, held = np.random.default_rng(4), 0
     for _ in range(draws):
         first, second = world.draw(rng, n)
-        found = agreed(difference_alone(first.tolist(), second.tolist()))
+        found = agreed(difference(first.tolist(), second.tolist(), corrects=True))
         held += found.low - 1e-11 <= world.truth <= found.high + 1e-11
     return held / draws
 
@@ -130,7 +129,7 @@ def test_linked_judges_with_anchors_that_hardly_differ_do_not_make_a_verdict(anc
     judges = flipped(0.0, 0.04)
     for _ in range(200):
         offset, seen = (
-            difference_alone(a.tolist(), b.tolist()) for a, b in (judges.draw(rng, n) for n in (anchors, 100))
+            difference(a.tolist(), b.tolist(), corrects=True) for a, b in (judges.draw(rng, n) for n in (anchors, 100))
         )
         assert offset is not None
         assert seen is not None

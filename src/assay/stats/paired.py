@@ -97,32 +97,20 @@ def difference(
     clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
     method: Method = "sign-flip",
+    corrects: bool = False,
 ) -> Difference | None:
     """The second run's scores minus the first's, row by row; None where there are no rows. Raises as `estimate`.
 
     `method` is the test that p is of; others than the default, and what they raise, stand in `assay.stats.classic`.
+    `corrects`: the caller corrects p for other tests, and lets the interval agree with that (`Difference.agreeing`).
     """
-    found = difference_alone(first, second, low, high, clusters=clusters, confidence=confidence, method=method)
-    return found if found is None or method != "sign-flip" else found.agreeing(found.p)
-
-
-def difference_alone(
-    first: Sequence[float],
-    second: Sequence[float],
-    low: float = 0.0,
-    high: float = 1.0,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
-    method: Method = "sign-flip",
-) -> Difference | None:
-    """As `difference`, with the interval by itself: for who corrects p first, and lets them agree then."""
     a, b = checked_pairs(first, second, low, high, clusters)
     found = _interval(a, b, low, high, clusters, confidence)
     if found is None:
         return None
     p = sign_flip(grouped(b - a, clusters)[1]) if method == "sign-flip" else classic(a, b, low, high, method, clusters)
-    return Difference(float(a.mean()), float(b.mean()), found, p, detectable(found, high - low))
+    whole = Difference(float(a.mean()), float(b.mean()), found, p, detectable(found, high - low))
+    return whole if corrects or method != "sign-flip" else whole.agreeing(p)
 
 
 @dataclass(frozen=True, slots=True)

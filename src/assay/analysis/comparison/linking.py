@@ -14,7 +14,7 @@ from assay.errors import InputError, printable
 from assay.evaluation.result import Result
 from assay.records import Sample
 from assay.stats import Estimate
-from assay.stats.paired import difference_alone
+from assay.stats.paired import difference
 
 #: Fewer anchors than this say hardly anything of how far judges differ.
 FEWEST = 10
@@ -81,8 +81,13 @@ def link(old: Result, new: Result, *, confidence: float = 0.95) -> Link:
         if len(pairs) < FEWEST:
             continue
         summary = new.metrics[name]
-        found = difference_alone(
-            [a for a, _ in pairs], [b for _, b in pairs], summary.low, summary.high, confidence=confidence
+        found = difference(
+            [a for a, _ in pairs],
+            [b for _, b in pairs],
+            summary.low,
+            summary.high,
+            confidence=confidence,
+            corrects=True,
         )
         assert found is not None
         offsets[name] = found.estimate

@@ -13,7 +13,7 @@ from assay.evaluation.result import Result
 from assay.records import Direction, Score
 from assay.stats import Difference, Estimate
 from assay.stats.linking import without_offset
-from assay.stats.paired import detectable, difference_alone
+from assay.stats.paired import detectable, difference
 
 if TYPE_CHECKING:
     from assay.stats.classic import Method
@@ -118,7 +118,7 @@ class Pairs:
         if not self._valued:
             return MetricDiff(self.metric, direction, 0, unmeasured)
         low, high = self._range()
-        found = difference_alone(
+        found = difference(
             [a for _, _, a, _ in self._valued],
             [b for _, _, _, b in self._valued],
             low,
@@ -126,6 +126,7 @@ class Pairs:
             clusters=[one.cluster or f"\0{one.number}" for one, *_ in self._valued] if by_cluster else None,
             confidence=confidence,
             method=method,
+            corrects=True,
         )
         least, most = self._bounds(low, high)
         if offset is not None and found is not None:
