@@ -30,6 +30,18 @@ def test_rows_of_fifteen_words_are_told_from_english() -> None:
     assert right / sum(map(len, found.values())) >= 0.95  # LLM judges are told which one it is
 
 
+def test_plain_english_loads_no_model() -> None:
+    asked = f"""
+import sys
+from assay.text.languages import language_of
+assert [language_of(text) for text in {[" ".join(ENGLISH[:3]), "How long may I keep the book that I have borrowed?"]}] == ["en", "en"]
+assert "py3langid" not in sys.modules
+language_of({" ".join(SENTENCES["de"][:3])!r})
+assert "py3langid" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", asked], check=True)
+
+
 def test_english_is_english() -> None:
     assert {language_of(text) for text in rows(ENGLISH)} == {"en"}
     assert {language_of(text) for text in ENGLISH} <= {"en", None}

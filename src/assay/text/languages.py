@@ -1,5 +1,6 @@
 """Which language a text is in, found out offline, where there is no doubt: `language_of`.
 
+Of text that is full of English function words nothing else is asked: the model below takes 0.6 s and 80 MB to load.
 py3langid (BSD-3-Clause, pure Python and numpy, 4.6 MB with its model) says which of 139 languages fits best, and how
 much better than English. A text counts as another language only where that lead is large, in both halves of the text:
 names, code, tables, addresses and quotations in an English text lead nowhere near it. All else is doubtful, and counts
@@ -36,8 +37,23 @@ _NO_JUDGEMENT = frozenset({"zxx", "und", "mul", "la"})
 #: English and what is written so much like it that a judge of English reads it.
 _AS_ENGLISH = frozenset({ENGLISH, "sco", "pcm"})
 
+#: Function words of English that hardly occur in texts of other languages.
+_ENGLISH_WORDS = frozenset(
+    """the and that with this from which their they there these those have has been would should could because about
+    your you what when where who how than then into only other after before while through between both each does
+    doesn't don't isn't it's can't won't must may can will not are were for its it be by as at if said two first
+    more any all every under over up out new until without within more most him she we our but had did""".split()
+)
+#: Those that others have too: they count where some of the others stand beside them.
+_ALSO_ENGLISH = frozenset("of to in is a an on or was so do i he my per".split())
+#: What share of the words of each half of a text both together have to be, so that no model is asked.
+_ENGLISH_SHARE = 0.24
+#: What share those of English alone.
+_ENGLISH_ALONE = 0.06
+
 _LATIN = "\u036f"  # the last character of the Latin blocks, and of the accents that go with them
 _WORD = re.compile(r"[^\W\d_]+")
+_WORD_OR_SHORT_FORM = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 # Thai to Lao, Burmese, Khmer, kana, Han, Hangul: two characters count as a word
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CODE = re.compile(r"[a-z]{2,3}", re.ASCII)
@@ -76,15 +92,30 @@ def is_code(language: str) -> bool:
 def _detect(text: str) -> str | None:
     if not _long_enough(text):
         return None
+    if _plainly_english(text):
+        return ENGLISH
     label, lead = _best(text)
     if label in _AS_ENGLISH:
         return ENGLISH
     if label in _NO_JUDGEMENT or lead < LEAD:
         return None
+    return label if all(lead >= HALF_LEAD for _, lead in map(_best, _halves(text))) else None
+
+
+def _halves(text: str) -> tuple[str, str]:
     middle = text.find(" ", len(text) // 2, len(text) // 2 + 100)
     middle = middle if middle > 0 else len(text) // 2
-    halves = (_best(text[:middle]), _best(text[middle:]))
-    return label if all(lead >= HALF_LEAD for _, lead in halves) else None
+    return text[:middle], text[middle:]
+
+
+def _plainly_english(text: str) -> bool:
+    for half in _halves(text):
+        words = _WORD_OR_SHORT_FORM.findall(half.lower())
+        alone = sum(word in _ENGLISH_WORDS for word in words)
+        both = alone + sum(word in _ALSO_ENGLISH for word in words)
+        if not words or both < _ENGLISH_SHARE * len(words) or alone < _ENGLISH_ALONE * len(words):
+            return False
+    return True
 
 
 def _long_enough(text: str) -> bool:
