@@ -34,7 +34,8 @@ def test_plain_english_loads_no_model() -> None:
     asked = f"""
 import sys
 from assay.text.languages import language_of
-assert [language_of(text) for text in {[" ".join(ENGLISH[:3]), "How long may I keep the book that I have borrowed?"]}] == ["en", "en"]
+assert language_of({" ".join(ENGLISH[:3])!r}) == "en"
+assert language_of("How long may I keep the book that I have borrowed?") == "en"
 assert "py3langid" not in sys.modules
 language_of({" ".join(SENTENCES["de"][:3])!r})
 assert "py3langid" in sys.modules

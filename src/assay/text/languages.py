@@ -37,15 +37,20 @@ _NO_JUDGEMENT = frozenset({"zxx", "und", "mul", "la"})
 #: English and what is written so much like it that a judge of English reads it.
 _AS_ENGLISH = frozenset({ENGLISH, "sco", "pcm"})
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 #: Function words of English that hardly occur in texts of other languages.
-_ENGLISH_WORDS = frozenset(
+_ENGLISH_WORDS = _words(
     """the and that with this from which their they there these those have has been would should could because about
     your you what when where who how than then into only other after before while through between both each does
     doesn't don't isn't it's can't won't must may can will not are were for its it be by as at if said two first
-    more any all every under over up out new until without within more most him she we our but had did""".split()
+    more any all every under over up out new until without within more most him she we our but had did"""
 )
 #: Those that others have too: they count where some of the others stand beside them.
-_ALSO_ENGLISH = frozenset("of to in is a an on or was so do i he my per".split())
+_ALSO_ENGLISH = _words("of to in is a an on or was so do i he my per")
 #: What share of the words of each half of a text both together have to be, so that no model is asked.
 _ENGLISH_SHARE = 0.24
 #: What share those of English alone.
