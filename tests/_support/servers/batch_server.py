@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from assay.judges.batch.check_code import FIELD
 from tests._support.servers.openai_server import Call, OpenAIServer, Say, _error
 
 #: Told of each moment of the protocol, by name: "upload asked", "upload done", "create asked", "create made", "list
@@ -220,12 +221,15 @@ class BatchServer(OpenAIServer):
         return {"id": "x", "custom_id": request["custom_id"], "response": None, "error": error}
 
     def _line(self, request: dict[str, Any], anthropic: bool) -> dict[str, Any]:
-        body = _back(request["params"]) if anthropic else request["body"]
+        body = json.loads(json.dumps(_back(request["params"]) if anthropic else request["body"]))
+        code = _code(body)
         path = "/v1/chat/completions" if anthropic else request["url"]
         call = Call(len(self.calls), path, body, {"authorization": f"Bearer {self.behaviour.key or ''}"})
         self.calls.append(call)
         say = self._say("POST", call)
         call.status = say.status
+        if code is not None:
+            _with_code(code, say)
         if not anthropic:
             response = {"status_code": say.status, "request_id": f"r{call.number}", "body": say.body}
             return {"id": f"l{call.number}", "custom_id": request["custom_id"], "response": response, "error": None}
@@ -236,6 +240,31 @@ class BatchServer(OpenAIServer):
         else:
             result = {"type": "succeeded", "message": _message(say.body)}
         return {"custom_id": request["custom_id"], "result": result}
+
+
+def _code(body: dict[str, Any]) -> str | None:
+    """The code that a request asks for, which is taken out of it: what answers knows the prompts of judges alone."""
+    schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {})
+    if next(iter(schema.get("properties", {})), None) != FIELD:
+        return None
+    (code,) = schema["properties"].pop(FIELD)["enum"]
+    assert schema["required"].pop(0) == FIELD
+    last = body["messages"][-1]
+    text, _, line = last["content"].rpartition("\n\n")
+    assert code in line
+    last["content"] = text
+    return code
+
+
+def _with_code(code: str, say: Say) -> None:
+    """What a server that follows schemas writes first."""
+    message = say.body["choices"][0]["message"] if say.status == 200 else {}
+    try:
+        said = json.loads(message["content"])
+    except (KeyError, TypeError, ValueError):
+        return
+    if isinstance(said, dict):
+        message["content"] = json.dumps({FIELD: code, **said})
 
 
 def _words(request: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from assay import JudgeFailure, evaluate
 from assay.errors import Cause
 from assay.evaluation.result import Result
+from assay.judges.batch.check_code import FIELD
 from assay.judges.batch.state import BatchState
 from tests._support.servers.batch_server import BatchServer
 from tests._support.servers.openai_server import Say, _error
@@ -295,3 +297,51 @@ def test_replies_that_are_no_use_are_not_kept_for_the_next_run(tmp_path):
             evaluate([row(1), row(2)], ["faithfulness"], judge_at(server), store=tmp_path, stop_after=2)
         server.change = None
         assert whole(evaluate([row(1), row(2)], ["faithfulness"], judge_at(server), store=tmp_path))
+
+
+def values(result: Result) -> list[float | None]:
+    return [score.value for row in result for score in row.scores.values()]
+
+
+@KINDS
+def test_replies_under_each_other_s_names_go_to_their_own_requests(kind, tmp_path):
+    """Neighbours of a file of results are exchanged: the code in each says whose it is, and nothing is asked again."""
+    before: list[dict[str, Any]] = []
+
+    def exchanged(n: int, line: dict[str, Any]) -> list[str]:
+        if n % 2 == 0:
+            before[:] = [line]
+            return []
+        (other,) = before
+        return [
+            json.dumps({**line, "custom_id": other["custom_id"]}),
+            json.dumps({**other, "custom_id": line["custom_id"]}),
+        ]
+
+    with BatchServer() as server:
+        right = values(scored(server, tmp_path / "right", kind))
+    with BatchServer(change=exchanged) as server:
+        found = values(scored(server, tmp_path / "exchanged", kind))
+        assert set(server.submitted.values()) == {1}
+    assert found == right
+    assert len(set(right)) > 1  # else an exchange would not be seen
+
+
+def test_a_reply_with_the_code_of_no_request_is_asked_again(tmp_path):
+    strange: set[str] = set()
+
+    def changed(n: int, line: dict[str, Any]) -> list[str] | None:
+        name = line["custom_id"][13:]
+        if n or name in strange:
+            return None
+        strange.add(name)
+        whole = json.dumps(line)
+        code = re.search(rf'{FIELD}\\": \\"(\w{{6}})', whole)
+        assert code is not None
+        return [whole.replace(code[1], "zzzzzz")]
+
+    with BatchServer(change=changed) as server:
+        result = scored(server, tmp_path)
+        assert sorted(server.submitted.values())[-1] == 2
+    assert whole(result)
+    assert strange

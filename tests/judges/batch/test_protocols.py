@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from assay.cli.detached_jobs import called_with, check_detach
 from assay.errors import InputError
 from assay.judges.batch.anthropic import MessageBatches, completion_of, params_of
+from assay.judges.batch.check_code import with_code, without_code
 from assay.judges.batch.openai import FilesAndBatches
 from assay.judges.batch.protocol import BatchProtocol, collected, name_of
 from assay.judges.batch.savings import saved
@@ -265,3 +266,46 @@ def test_a_call_is_not_kept_that_holds_a_password_or_reads_what_is_gone():
         check_detach(["-"])
     with called_with(["score", "a.jsonl", "--base-url", "http://host/v1", "--note", "me@home"]):
         assert check_detach(["a.jsonl"]) is None  # type: ignore[func-returns-value]
+
+
+ASKED: dict[str, Any] = {
+    "model": "m", "messages": [{"role": "system", "content": "Judge."}, {"role": "user", "content": "Is it?"}],
+    "response_format": {
+        "type": "json_schema",
+        "json_schema": {"name": "x", "schema": {"type": "object", "properties": {"a": {}}, "required": ["a"]}},
+    },
+}  # fmt: skip
+
+
+def test_the_code_is_last_in_the_prompt_and_first_in_the_schema() -> None:
+    sent = with_code(ASKED, bytes.fromhex("0a1b2c" + "00" * 13))
+    assert sent["messages"][-1]["content"] == 'Is it?\n\nBegin the JSON with "request_code": "0a1b2c".'
+    schema = sent["response_format"]["json_schema"]["schema"]
+    assert list(schema["properties"]) == ["request_code", "a"]
+    assert schema["properties"]["request_code"] == {"type": "string", "enum": ["0a1b2c"]}
+    assert schema["required"] == ["request_code", "a"]
+    assert ASKED["messages"][-1]["content"] == "Is it?"  # the request itself stays as it was
+    pictures = {**ASKED, "messages": [{"role": "user", "content": [{"type": "text", "text": "Is it?"}]}]}
+    assert len(with_code(pictures, b"k" * 16)["messages"][0]["content"]) == 2
+
+
+def test_a_request_without_a_schema_has_no_code() -> None:
+    plain = {"model": "m", "messages": ASKED["messages"]}
+    assert with_code(plain, b"k" * 16) == plain
+    assert with_code({"model": "m", "input": ["a"]}, b"k" * 16) == {"model": "m", "input": ["a"]}
+
+
+@given(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3))
+def test_a_reply_without_its_code_is_what_was_said(said: dict[str, Any]) -> None:
+    said.pop("request_code", None)
+    body = {"choices": [{"message": {"content": json.dumps({"request_code": "0a1b2c", **said})}}]}
+    code, plain = without_code(body)
+    assert code == "0a1b2c"
+    assert json.loads(plain["choices"][0]["message"]["content"]) == said
+    assert without_code(plain) == (None, plain)
+
+
+@pytest.mark.parametrize("content", [None, "yes", "[1]", "5", '{"a": 1}', "{", "[" * 10_000])
+def test_what_has_no_code_stays(content: Any) -> None:
+    body = {"choices": [{"message": {"content": content}}]}
+    assert without_code(body) == (None, body)

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 from assay.data.byte_limits import MIB
 from assay.errors import Cause, JudgeFailure
+from assay.judges.batch.check_code import code_of, without_code
 from assay.judges.batch.state import Batch, CollectedReplies
 from assay.judges.batch.transport import BatchClient, ResultFile
 from assay.judges.http import reply_bytes
@@ -21,8 +22,8 @@ from assay.judges.http.reply_bytes import ReplyTooLarge, check_values
 from assay.judges.http.retries import Trouble
 from assay.records import Usage
 
-#: Bytes kept free in a file: what is written around each request is counted as this much.
-AROUND = 300
+#: Bytes kept free in a file: what is written around each request, its code too, is counted as this much.
+AROUND = 600
 #: Statuses of a response that say that there is no list of batches.
 NO_LIST = frozenset({400, 404, 405, 501})
 #: Bytes at both ends of a line that is too long: the name of its request stands at one of them. A line has no _CUT.
@@ -145,24 +146,27 @@ def collected(
 ) -> Iterator[CollectedReplies]:
     """The replies in the files of a batch's results: one for each request at most, whatever their order.
 
-    Lines that cannot be read, name no request of this batch, or name one a second time are passed over. A line that is
-    too large is a failure, and so is all that is missing where a file was cut off. Raises Trouble where there are none
-    but such lines.
+    A reply with the code of another request of the batch goes to that one (`check_code`), and one with a code that none
+    has is asked again. Lines that cannot be read, name no request of this batch, or are of one a second time are passed
+    over. A line that is too large is a failure, and so is all that is missing where a file was cut off. Raises Trouble
+    where there are none but such lines.
     """
     answered: set[bytes] = set()
+    coded = {code_of(key): key for key in keys}
     named: set[bytes] = set()
     any_line = False
     for raw in (raw for file in files for raw in lines_of(file.path)):
         any_line = any_line or bool(raw.strip())
         key, line = _named(raw, batch)
-        if key not in keys or key in answered:
+        if key not in keys:
             continue
         named.add(key)
         if isinstance(line, ReplyTooLarge):
             reply: Mapping[str, Any] | None = _too_large(wire, str(line))
         else:
             reply = protocol.outcome(wire, model, line)
-        if reply is not None:
+        key, reply = _belonging(key, reply, coded)
+        if reply is not None and key not in answered:
             answered.add(key)
             yield CollectedReplies(key, reply, _usage(reply.get("body")), size=len(raw))
     if not named and any_line and keys:  # an error page is no result: nothing is paid for again
@@ -173,6 +177,19 @@ def collected(
         yield from (CollectedReplies(key, cut) for key in keys - answered)
         return
     yield from (CollectedReplies(key, None) for key in named - answered)
+
+
+def _belonging(
+    key: bytes, reply: Mapping[str, Any] | None, coded: Mapping[str, bytes]
+) -> tuple[bytes, Mapping[str, Any] | None]:
+    """The request that a reply is of, by its code where it has one, and the reply without it."""
+    body = None if reply is None else reply.get("body")
+    if reply is None or not isinstance(body, dict):
+        return key, reply
+    code, plain = without_code(body)
+    if code is None:
+        return key, reply
+    return (coded[code], {**reply, "body": plain}) if code in coded else (key, None)
 
 
 def lines_of(file: Path) -> Iterator[bytes]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from assay._util.output_files import output_file
 from assay.errors import Cause, JudgeFailure
+from assay.judges.batch.check_code import with_code
 from assay.judges.batch.gathering import PATIENCE
 from assay.judges.batch.protocol import BatchProtocol, BatchStatus, CannotList, name_of
 from assay.judges.batch.state import Batch, BatchState
@@ -137,7 +138,8 @@ class BatchSubmission:
             for n, (key, content) in enumerate(self.state.bodies(batch)):
                 body: dict[str, Any] = json.loads(content)
                 body.pop(VOTE, None)
-                out.write((protocol.between if n else b"") + protocol.line(name_of(batch, key), batch.path, body))
+                line = protocol.line(name_of(batch, key), batch.path, with_code(body, key))
+                out.write((protocol.between if n else b"") + line)
             out.write(protocol.tail)
 
 

@@ -1,0 +1,72 @@
+"""A code in each request of a batch and in its reply, so that a reply under the name of another request is noticed.
+
+A provider, or a proxy before it, that puts replies under wrong names would give every row the verdicts of another one,
+and each would be well formed. The code is made of the request's content address; it stands last in the prompt and first
+in the schema of the reply. Requests without a schema get none: nothing makes a model repeat a code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+#: Its name in a reply.
+FIELD = "request_code"
+
+
+def code_of(key: bytes) -> str:
+    """The code of a request: the first six hexadecimal digits of its content address."""
+    return key.hex()[:6]
+
+
+def with_code(body: Mapping[str, Any], key: bytes) -> dict[str, Any]:
+    """A request with its code, where its reply has a schema.
+
+    Args:
+        body: A chat call, in OpenAI's words.
+        key: The content address of the request without it.
+
+    Returns:
+        A body of its own: the code is in the last line of the last message, and the schema's first property is one
+        that can have no other value.
+    """
+    wanted = body.get("response_format")
+    if not isinstance(wanted, dict) or wanted.get("type") != "json_schema" or not body.get("messages"):
+        return dict(body)
+    code = code_of(key)
+    schema = wanted["json_schema"]["schema"]
+    properties = {FIELD: {"type": "string", "enum": [code]}, **schema.get("properties", {})}
+    asked = {**schema, "properties": properties, "required": [FIELD, *schema.get("required", ())]}
+    *before, last = body["messages"]
+    line = f'Begin the JSON with "{FIELD}": "{code}".'
+    return {
+        **body,
+        "messages": [*before, {**last, "content": _followed(last.get("content"), line)}],
+        "response_format": {**wanted, "json_schema": {**wanted["json_schema"], "schema": asked}},
+    }
+
+
+def without_code(body: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """The code that a reply has, and the reply without it; None where it has none, as where it is no object.
+
+    Args:
+        body: A chat completion, in OpenAI's words.
+
+    Returns:
+        The code, and a completion whose text has no code.
+    """
+    try:
+        choice = body["choices"][0]
+        said = json.loads(choice["message"]["content"])
+        code = said.pop(FIELD)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return None, dict(body)
+    message = {**choice["message"], "content": json.dumps(said, ensure_ascii=False)}
+    return str(code), {**body, "choices": [{**choice, "message": message}, *body["choices"][1:]]}
+
+
+def _followed(content: Any, line: str) -> Any:
+    if isinstance(content, list):
+        return [*content, {"type": "text", "text": line}]
+    return f"{content or ''}\n\n{line}"
