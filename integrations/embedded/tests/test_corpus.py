@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,10 +32,13 @@ def test_every_row_has_the_form() -> None:
 
 
 def test_items_hold_pairs() -> None:
-    """Of each of 18 kinds a true row and a false one."""
-    pairs = Counter((row.item, row.kind, row.label) for row in ALL if row.kind in corpus.PAIRED)
-    items = {row.item for row in ALL}
+    """Of each of 18 kinds a true row and a false one; in the training part some kinds more often, and as often each."""
+    rows = [*ROWS["test"], *ROWS["development"]]
+    pairs = Counter((row.item, row.kind, row.label) for row in rows if row.kind in corpus.PAIRED)
+    items = {row.item for row in rows}
     assert pairs == {(item, kind, label): 1 for item in items for kind in corpus.PAIRED for label in (0, 1)}
+    counts = Counter((row.kind, row.label) for row in ROWS["train"] if row.kind in corpus.PAIRED)
+    assert all(abs(counts[kind, 1] - counts[kind, 0]) <= 0.02 * counts[kind, 0] for kind in corpus.PAIRED)
 
 
 def test_parts_share_no_author_no_domain_and_no_passage() -> None:
@@ -71,3 +76,47 @@ def test_words_of_a_label_would_be_found() -> None:
         for row in ROWS["development"]
     ]  # fmt: skip
     assert corpus.accuracy_without_passages(marked)["all"] > 0.65
+
+
+def _lines(name: str, part: str) -> list[dict[str, Any]]:
+    return list(map(json.loads, (corpus.FOLDER / name / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()))
+
+
+@pytest.mark.parametrize("part", ["test", "train"])
+def test_sentences_are_divided_into_pieces_of_themselves(part: str) -> None:
+    for row in _lines("divisions", part):
+        for claim in row["claims"]:
+            assert claim["label"] in (0, 1), row["id"]
+            assert claim["text"].strip(), row["id"]
+            at = 0
+            for piece in claim["pieces"]:
+                at = row["answer"].index(piece, 0 if piece == claim["pieces"][0] else at) + len(piece)
+
+
+@pytest.mark.parametrize("part", ["test", "train"])
+def test_refusals_are_cut_into_parts_in_order(part: str) -> None:
+    for row in _lines("refusals", part):
+        at = 0
+        for piece in row["parts"]:
+            at = row["answer"].index(piece["text"], at) + len(piece["text"])
+            assert piece["checkable"] in (0, 1)
+        said = {piece["checkable"] for piece in row["parts"]}
+        assert said == {"statement": {1}, "mixed": {0, 1}}.get(row["kind"], {0}), row["id"]
+
+
+def test_answers_to_short_references_share_no_question_between_parts() -> None:
+    test, train = (
+        {(row["question"], row["reference"]) for row in _lines("short_answers", part)} for part in ("test", "train")
+    )
+    assert not test & train
+    for part in ("test", "train"):
+        labels = Counter(row["label"] for row in _lines("short_answers", part))
+        assert abs(labels[0] - labels[1]) <= 0.02 * labels[0]
+
+
+@pytest.mark.parametrize("part", ["test", "development"])
+def test_pairs_of_passages_name_the_sentences_that_matter(part: str) -> None:
+    for row in _lines("contradictions", part):
+        assert row["sentence_a"] in row["a"], row["id"]
+        assert row["sentence_b"] in row["b"], row["id"]
+        assert row["label"] in (0, 1)
