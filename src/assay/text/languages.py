@@ -55,6 +55,8 @@ _ALSO_ENGLISH = _words("of to in is a an on or was so do i he my per")
 _ENGLISH_SHARE = 0.24
 #: What share those of English alone.
 _ENGLISH_ALONE = 0.06
+#: Words of a text that is looked at as one.
+_SHORT = 20
 
 _LATIN = "\u036f"  # the last character of the Latin blocks, and of the accents that go with them
 _WORD = re.compile(r"[^\W\d_]+")
@@ -114,7 +116,7 @@ def _halves(text: str) -> tuple[str, str]:
 
 
 def _plainly_english(text: str) -> bool:
-    for half in _halves(text):
+    for half in (text,) if len(text.split()) < _SHORT else _halves(text):
         words = _WORD_OR_SHORT_FORM.findall(half.lower())
         alone = sum(word in _ENGLISH_WORDS for word in words)
         both = alone + sum(word in _ALSO_ENGLISH for word in words)
