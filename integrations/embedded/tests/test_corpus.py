@@ -86,8 +86,9 @@ def _lines(name: str, part: str) -> list[dict[str, Any]]:
 def test_sentences_are_divided_into_pieces_of_themselves(part: str) -> None:
     for row in _lines("divisions", part):
         for claim in row["claims"]:
-            assert claim["label"] in (0, 1), row["id"]
-            assert claim["text"].strip(), row["id"]
+            if "contexts" in row:
+                assert claim["label"] in (0, 1), row["id"]
+                assert claim["text"].strip(), row["id"]
             at = 0
             for piece in claim["pieces"]:
                 at = row["answer"].index(piece, 0 if piece == claim["pieces"][0] else at) + len(piece)

@@ -10,6 +10,7 @@ from assay_embedded.differing_marks import mark_differences, only_in_claim
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import GoesOn, Passage, TextFeatures
 from assay_embedded.graphs import each
+from assay_embedded.quantities import Quantity, restated
 from assay_embedded.support import Logits, ProbabilityMap, Regression, SupportReading, combined, judged
 from assay_embedded.windows import Window, length, windows_of
 
@@ -26,7 +27,8 @@ class Reader:
         tokens: A text into tokens.
         one: The logits of one window.
         calibration: Logits into probabilities.
-        regression: Over the words that both share, where they have a say: they are told apart by English rules.
+        regression: Over the words that both share, where they have a say: they are told apart by English rules, as are
+            quantities.
         goes_on: Of passages where sentences break otherwise than in English.
     """
 
@@ -40,16 +42,17 @@ class Reader:
         """For each (passage, claim) whether the passage supports the claim, says otherwise, or does not say.
 
         The claim is read against the sentences of the whole passage that have most to do with it, 90 words of them.
-        What is still more than 256 tokens is read in windows that cover all of it, of which the one that supports the
-        claim best counts; a claim of more than 126 tokens counts by its least supported part. Marks and identifiers
-        that only one of both has are told so that the model sees them (`told_apart`). Probability 0 for an empty
-        passage or claim.
+        Quantities that the passage tells otherwise ("60 minutes", "one hour") are read in its words. What is still more
+        than 256 tokens is read in windows that cover all of it, of which the one that supports the claim best counts; a
+        claim of more than 126 tokens counts by its least supported part. Marks and identifiers that only one of both
+        has are told so that the model sees them (`told_apart`). Probability 0 for an empty passage or claim.
         """
         looks = self._looks(pairs)
         readings = []
         for logits, pair in zip(self._logits(looks, pairs, threads), pairs, strict=True):
             look = looks[pair]
-            readings.append(judged(logits, look.words(), self.regression, self.calibration, look.spans))
+            equal = [(own.text, there.text) for own, there in look.equal]
+            readings.append(judged(logits, look.words(), self.regression, self.calibration, look.spans, equal))
         return readings
 
     def logits(self, pairs: Sequence[_Pair], threads: int) -> list[Logits | None]:
@@ -61,11 +64,12 @@ class Reader:
         return {(text, claim): self._look(passages[text], claim) for text, claim in dict.fromkeys(pairs)}
 
     def _look(self, passage: Passage, claim: str) -> _PairInput:
-        pieces = excerpt(passage, claim, EXCERPT)
+        english = self.regression is not None
+        read_as, equal, odd = restated(claim, passage.text) if english else (claim, [], [])
+        pieces = excerpt(passage, read_as, EXCERPT)
         read = passage.read(pieces)
-        return _PairInput(
-            passage, pieces, (claim, read), mark_differences(claim, read, english=self.regression is not None)
-        )
+        told = mark_differences(read_as, read, english=english)
+        return _PairInput(passage, pieces, claim, (read_as, read), told, tuple(equal), tuple(odd))
 
     def _logits(self, looks: Mapping[_Pair, _PairInput], pairs: Sequence[_Pair], threads: int) -> list[Logits | None]:
         windows = [list(windows_of(*map(self.tokens, look.told))) for look in looks.values()]
@@ -80,12 +84,25 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class _PairInput:
-    """A claim and what is read of a passage for it: `pieces`, by number; both as they stand, and as they are told."""
+    """A claim and what is read of a passage for it.
+
+    Attributes:
+        passage: The whole passage.
+        pieces: What is read of it, by number.
+        claim: The claim as it stands.
+        standing: The claim with quantities in the passage's words, and what is read of the passage.
+        told: The same with marks that the model sees.
+        equal: Quantities that both tell otherwise.
+        odd: Quantities of the claim without an equal.
+    """
 
     passage: Passage
     pieces: tuple[int, ...]
+    claim: str
     standing: _Pair
     told: _Pair
+    equal: tuple[tuple[Quantity, Quantity], ...] = ()
+    odd: tuple[Quantity, ...] = ()
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -93,14 +110,22 @@ class _PairInput:
 
     def words(self) -> TextFeatures:
         """What the claim shares with all of the passage, and what the telling changes in that."""
-        claim, _ = self.standing
-        shared = self.passage.compare(claim)
-        if self.told == self.standing:
-            return shared
-        before, after = (Passage(read).compare(claim).values for claim, read in (self.standing, self.told))
-        changed = (value + now - then for value, then, now in zip(shared.values, before, after, strict=True))
-        missing = _merged((*shared.missing, *only_in_claim(claim, self.passage.text)))
-        return replace(shared, values=tuple(changed), missing=missing)
+        read_as, _ = self.standing
+        shared = self.passage.compare(read_as)
+        values, missing = shared.values, shared.missing
+        if self.told != self.standing:
+            before, after = (Passage(read).compare(claim).values for claim, read in (self.standing, self.told))
+            values = tuple(value + now - then for value, then, now in zip(values, before, after, strict=True))
+            missing = _merged((*missing, *only_in_claim(read_as, self.passage.text)))
+        if self.equal:  # offsets are those of the claim as it stands
+            same = [(own.start, own.end) for own, _ in self.equal]
+            missing = tuple(
+                (start, end)
+                for start, end in self.passage.compare(self.claim).missing
+                if not any(start < b and a < end for a, b in same)
+            )
+        missing = _merged((*missing, *((one.start, one.end) for one in self.odd)))
+        return replace(shared, values=values, missing=missing)
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

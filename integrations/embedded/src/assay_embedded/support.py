@@ -25,6 +25,8 @@ class SupportReading:
             word with any, the first that was read; else (0, 0).
         unsupported: Offsets in the claim of runs of words and numbers that are nowhere in the passage.
         overlap: Share of the claim's different content words that the passage has, in [0, 1].
+        equal: Quantities of the claim that the passage tells otherwise, each with the passage's words for it:
+            ("60 minutes", "one hour").
     """
 
     probability: float
@@ -32,6 +34,7 @@ class SupportReading:
     sentence: tuple[int, int]
     unsupported: tuple[tuple[int, int], ...]
     overlap: float
+    equal: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +109,11 @@ def judged(
     regression: Regression | None,
     calibration: ProbabilityMap,
     read: Sequence[tuple[int, int]] = (),
+    equal: Sequence[tuple[str, str]] = (),
 ) -> SupportReading:
     """The reading; probability 0 where there was nothing to read. `read`: the sentences with which the claim was.
+
+    `equal`: quantities that both tell otherwise.
 
     Without a `regression` shared words have no say.
     """
@@ -122,6 +128,7 @@ def judged(
         sentence=words.sentence if words.sentence != NOWHERE or probability < 0.5 else next(iter(read), NOWHERE),
         unsupported=words.missing,
         overlap=words.overlap,
+        equal=tuple(equal),
     )
 
 

@@ -56,7 +56,7 @@ PROMPTS: tuple[type[JudgePrompt[Any]], ...] = (
 )
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored judgements are then asked for anew.
-RULES = 12
+RULES = 13
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _FEWEST = 4  # words of an answer that can be judged by itself,
@@ -273,7 +273,8 @@ def _reason(reading: SupportReading, unsupported: str) -> str:
     if not reading.overlap:
         return "none of its words are in the passages"
     there = f"{round(100 * reading.overlap)}% of its words are in the passages"
-    return f"{there}, not {unsupported}" if unsupported else there
+    same = "".join(f"; {own} = {other}" for own, other in reading.equal)
+    return f"{there}, not {unsupported}{same}" if unsupported else f"{there}{same}"
 
 
 def _useful(index: int, probability: float) -> Verdict:
