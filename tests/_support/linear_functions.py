@@ -551,6 +551,8 @@ READ: dict[str, Call] = {
     "assay_embedded.records.objects:object_pieces": _told_of_records,
     "assay_embedded.records.tables:pieces_between": lambda f, t: [list(f(one, 0, len(one))) for one in _record(t)],
     "assay_embedded.sentences:sentences": lambda f, t: list(f(t)),
+    "assay_embedded.quantities:quantities": lambda f, t: f(t),
+    "assay_embedded.quantities:restated": lambda f, t: (f(t, t[:300] + " 5 km"), f("5 km " + t[:99], t)),
     "assay_embedded.unknown_words:code": _first,
     "assay_embedded.unknown_words:spelled": lambda f, t: (f(t, str.isalpha), f(t + "☃", str.isspace)),
     "assay_embedded.windows:windows_of": lambda f, t: list(f(range(len(t)), range(len(t[:99])))),
