@@ -338,7 +338,7 @@ def test_a_reply_with_the_code_of_no_request_is_asked_again(tmp_path):
         whole = json.dumps(line)
         code = re.search(rf'{FIELD}\\": \\"(\w{{6}})', whole)
         assert code is not None
-        return [whole.replace(code[1], "zzzzzz")]
+        return [whole.replace(code[1], "000000")]
 
     with BatchServer(change=changed) as server:
         result = scored(server, tmp_path)

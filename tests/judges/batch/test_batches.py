@@ -361,6 +361,8 @@ def test_many_rows_with_the_default_metrics_take_two_files_a_round(tmp_path):
         result = evaluate((row(n) for n in range(300)), None, judge, store=tmp_path)
         sizes = [(batch.endpoint.rsplit("/", 1)[-1], len(batch.requests)) for batch in server.batches.values()]
     # of each row: six chat calls and one for embeddings at once, then four chat calls and one that waited for them
-    assert sizes == [("completions", 1800), ("embeddings", 300), ("completions", 1200), ("embeddings", 300)]
+    # the two files of a round are made side by side, in any order
+    assert sorted(sizes[:2]) == [("completions", 1800), ("embeddings", 300)]
+    assert sorted(sizes[2:]) == [("completions", 1200), ("embeddings", 300)]
     assert result.rows == 300
     assert result.usage.calls == 12 * 300

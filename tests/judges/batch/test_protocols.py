@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from assay.cli.detached_jobs import called_with, check_detach
 from assay.errors import InputError
 from assay.judges.batch.anthropic import MessageBatches, completion_of, params_of
-from assay.judges.batch.check_code import with_code, without_code
+from assay.judges.batch.check_code import code_of, key_of, with_code, without_code
 from assay.judges.batch.openai import FilesAndBatches
 from assay.judges.batch.protocol import BatchProtocol, collected, name_of
 from assay.judges.batch.savings import saved
@@ -278,11 +278,11 @@ ASKED: dict[str, Any] = {
 
 
 def test_the_code_is_last_in_the_prompt_and_first_in_the_schema() -> None:
-    sent = with_code(ASKED, bytes.fromhex("0a1b2c" + "00" * 13))
-    assert sent["messages"][-1]["content"] == 'Is it?\n\nBegin the JSON with "request_code": "0a1b2c".'
+    sent = with_code(ASKED, bytes(16))
+    assert sent["messages"][-1]["content"] == 'Is it?\n\nBegin the JSON with "request_code": "aaaaaa".'
     schema = sent["response_format"]["json_schema"]["schema"]
     assert list(schema["properties"]) == ["request_code", "a"]
-    assert schema["properties"]["request_code"] == {"type": "string", "enum": ["0a1b2c"]}
+    assert schema["properties"]["request_code"] == {"type": "string", "enum": ["aaaaaa"]}
     assert schema["required"] == ["request_code", "a"]
     assert ASKED["messages"][-1]["content"] == "Is it?"  # the request itself stays as it was
     pictures = {**ASKED, "messages": [{"role": "user", "content": [{"type": "text", "text": "Is it?"}]}]}
@@ -309,3 +309,15 @@ def test_a_reply_without_its_code_is_what_was_said(said: dict[str, Any]) -> None
 def test_what_has_no_code_stays(content: Any) -> None:
     body = {"choices": [{"message": {"content": content}}]}
     assert without_code(body) == (None, body)
+
+
+def test_requests_with_one_code_keep_their_own_replies() -> None:
+    """Two addresses that differ behind the 30 bits of the code: a reply under either name is its own."""
+    first, second, other = bytes(16), bytes(15) + b"\x01", b"k" * 16
+    coded = {code_of(first): [first, second], code_of(other): [other]}
+    assert code_of(first) == code_of(second) == "aaaaaa"
+    assert key_of("aaaaaa", first, coded) == first
+    assert key_of("aaaaaa", second, coded) == second
+    assert key_of("aaaaaa", other, coded) is None  # of one of two: asked again
+    assert key_of(code_of(other), first, coded) == other
+    assert key_of("zzzzzz", first, coded) is None

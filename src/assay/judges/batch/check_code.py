@@ -7,8 +7,9 @@ in the schema of the reply. Requests without a schema get none: nothing makes a 
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 #: Its name in a reply.
@@ -16,8 +17,8 @@ FIELD = "request_code"
 
 
 def code_of(key: bytes) -> str:
-    """The code of a request: the first six hexadecimal digits of its content address."""
-    return key.hex()[:6]
+    """The code of a request: six letters and digits of its content address, of which there are 2^30."""
+    return base64.b32encode(key)[:6].decode().lower()
 
 
 def with_code(body: Mapping[str, Any], key: bytes) -> dict[str, Any]:
@@ -64,6 +65,23 @@ def without_code(body: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
         return None, dict(body)
     message = {**choice["message"], "content": json.dumps(said, ensure_ascii=False)}
     return str(code), {**body, "choices": [{**choice, "message": message}, *body["choices"][1:]]}
+
+
+def key_of(code: str, named: bytes, coded: Mapping[str, Sequence[bytes]]) -> bytes | None:
+    """The request that a code is of.
+
+    Args:
+        code: The code of a reply.
+        named: The request under whose name it came.
+        coded: The requests of the batch by their codes, of which two may have one.
+
+    Returns:
+        The named one where the code is its own; else the only one that has it; None where none has, or several.
+    """
+    if code == code_of(named):
+        return named
+    found = coded.get(code, ())
+    return found[0] if len(found) == 1 else None
 
 
 def _followed(content: Any, line: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 from assay.data.byte_limits import MIB
 from assay.errors import Cause, JudgeFailure
-from assay.judges.batch.check_code import code_of, without_code
+from assay.judges.batch.check_code import code_of, key_of, without_code
 from assay.judges.batch.state import Batch, CollectedReplies
 from assay.judges.batch.transport import BatchClient, ResultFile
 from assay.judges.http import reply_bytes
@@ -152,7 +152,9 @@ def collected(
     where there are none but such lines.
     """
     answered: set[bytes] = set()
-    coded = {code_of(key): key for key in keys}
+    coded: dict[str, list[bytes]] = {}
+    for key in keys:
+        coded.setdefault(code_of(key), []).append(key)
     named: set[bytes] = set()
     any_line = False
     for raw in (raw for file in files for raw in lines_of(file.path)):
@@ -180,7 +182,7 @@ def collected(
 
 
 def _belonging(
-    key: bytes, reply: Mapping[str, Any] | None, coded: Mapping[str, bytes]
+    key: bytes, reply: Mapping[str, Any] | None, coded: Mapping[str, Sequence[bytes]]
 ) -> tuple[bytes, Mapping[str, Any] | None]:
     """The request that a reply is of, by its code where it has one, and the reply without it."""
     body = None if reply is None else reply.get("body")
@@ -189,7 +191,8 @@ def _belonging(
     code, plain = without_code(body)
     if code is None:
         return key, reply
-    return (coded[code], {**reply, "body": plain}) if code in coded else (key, None)
+    own = key_of(code, key, coded)
+    return (key, None) if own is None else (own, {**reply, "body": plain})
 
 
 def lines_of(file: Path) -> Iterator[bytes]:
