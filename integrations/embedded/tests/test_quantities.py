@@ -25,6 +25,9 @@ EQUAL = [
 OTHER = [
     ("60 minutes", "two hours"), ("5 pm", "5:00"), ("5 kg", "5 km"), ("noon", "midnight"), ("half past five", "17:00"),
     ("once a year", "every six months"), ("10 euros", "10 dollars"), ("one in five", "25%"), ("€5 a month", "€5"),
+    ("100 days", "101 days"), ("99%", "99.5%"), ("1,000 m", "1.01 km"), ("60 minutes", "61 minutes"),
+    ("1000 euros", "1005 euros"),
+    ("12 months", "366 weeks"), ("23 months", "two years"),
 ]  # fmt: skip
 
 
@@ -79,3 +82,12 @@ def test_conversions(count: int, units: tuple[str, str, int]) -> None:
     large, small, factor = units
     assert _only(f"{count} {large}").equals(_only(f"{count * factor} {small}"))
     assert not _only(f"{count} {large}").equals(_only(f"{count * factor * 2} {small}"))
+
+
+@pytest.mark.parametrize("text", ["every 0 days", "1 in 0", "5 km per ſecond", "every mınute", "0 times a day",
+                                  "9" * 500 + " km",
+                                  "a " * 5000, "½" * 5000, "\ud800 5 km", "5 \u212am"])  # fmt: skip
+def test_hostile_texts_are_read(text: str) -> None:
+    quantities(text)
+    restated(text, "5 km every day, 3 euros a month")
+    restated("5 km every day, 3 euros a month", text)

@@ -321,3 +321,10 @@ def test_requests_with_one_code_keep_their_own_replies() -> None:
     assert key_of("aaaaaa", other, coded) is None  # of one of two: asked again
     assert key_of(code_of(other), first, coded) == other
     assert key_of("zzzzzz", first, coded) is None
+
+
+def test_half_an_emoji_in_a_reply_can_be_kept() -> None:
+    body = {"choices": [{"message": {"content": '{"request_code": "aaaaaa", "reason": "\\ud83d"}'}}]}
+    _, plain = without_code(body)
+    assert json.loads(plain["choices"][0]["message"]["content"]) == {"reason": "\ud83d"}
+    json.dumps(plain, ensure_ascii=False).encode("utf-8")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, permutations
 
@@ -140,6 +140,14 @@ _CLOCK = re.compile(
 _COUNT = re.compile(r"(?<![\d.,])\d{1,2}(?![\d.,])")
 _COUNTS = (2.0, 3.0, 4.0, 12.0)
 _PAST = {"half": 30, "quarter": 15, "a quarter": 15, "twenty": 20, "ten": 10, "five": 5}
+_CALENDAR = {"month", "quarter", "year", "decade", "century"}
+_IMPERIAL = {
+    "mile", "ft", "foot", "inch", "yard", "lb", "pound", "oz", "ounce", "stone", "pint", "gallon", "cup", "mph", "hp",
+    "horsepower",
+}  # fmt: skip
+EXACT, ROUNDED = 1e-9, 0.021
+#: Letters that a pattern takes for one of ours whatever their case: a table has no word with them.
+_PLAIN = str.maketrans({"\u017f": "s", "\u0130": "i", "\u0131": "i", "\u212a": "k"})
 _LONGEST = 100_000  # characters of a text that are looked through
 _MOST = 40  # quantities of a claim that are compared, and of a passage that a sum may be made of
 
@@ -155,6 +163,7 @@ class Quantity:
         dimension: What it measures: "time", "length", "EUR", "share", "clock", "time per" and so on.
         value: In the first unit of the dimension; of clock times minutes after midnight.
         alternatives: Other values it may mean: "half past five" is 5:30 or 17:30.
+        system: Of units: "calendar" for months and years, "imperial", else "".
     """
 
     start: int
@@ -163,13 +172,16 @@ class Quantity:
     dimension: str
     value: float
     alternatives: tuple[float, ...] = ()
+    system: str = ""
 
     def equals(self, other: Quantity) -> bool:
-        """Whether both say the same, within what people round to."""
+        """Whether both say the same: exactly, or within what people round to where the one cannot be told exactly in
+        the unit of the other, as six feet in metres or a month in days."""
         if self.dimension != other.dimension:
             return False
+        tolerance = EXACT if self.system == other.system else ROUNDED
         return any(
-            abs(a - b) <= _tolerance(self.dimension) * max(abs(a), abs(b))
+            abs(a - b) <= tolerance * max(abs(a), abs(b))
             for a in (self.value, *self.alternatives)
             for b in (other.value, *other.alternatives)
         )
@@ -192,12 +204,13 @@ def quantities(text: str) -> list[Quantity]:
     Returns:
         The quantities; none for an empty text.
     """
-    text = text[:_LONGEST]
+    standing = text[:_LONGEST]
+    text = standing.translate(_PLAIN)
     found = [*_clock_times(text), *_frequencies(text), *_parts(text), *_with_units(text), *_fractions(text)]
     kept: list[Quantity] = []
     for one in sorted(found, key=lambda q: (q.start, -q.end)):
         if not kept or one.start >= kept[-1].end:
-            kept.append(one)
+            kept.append(replace(one, text=standing[one.start : one.end]))
     return kept
 
 
@@ -216,6 +229,7 @@ def restated(claim: str, passage: str) -> tuple[str, list[tuple[Quantity, Quanti
     own = quantities(claim)[:_MOST]
     if not own:
         return claim, [], []
+    passage = passage[:_LONGEST]  # so that no more is kept of it
     there = _by_dimension(passage)
     plain = passage.lower()
     equal: list[tuple[Quantity, Quantity]] = []
@@ -232,12 +246,6 @@ def restated(claim: str, passage: str) -> tuple[str, list[tuple[Quantity, Quanti
     for one, same in reversed(equal):
         claim = claim[: one.start] + same.text + claim[one.end :]
     return claim, equal, odd
-
-
-def _tolerance(dimension: str) -> float:
-    if dimension == "clock":
-        return 1e-9
-    return 0.021 if dimension.startswith(("time", "length", "mass", "volume", "speed", "power")) else 0.006
 
 
 def _derivable(one: Quantity, alike: Sequence[float], passage: str) -> bool:
@@ -275,7 +283,13 @@ def _with_units(text: str) -> Iterator[Quantity]:
         value *= factor
         if match["rate"]:
             dimension, value = f"{dimension} per", value / _period(match["period"])
-        yield Quantity(match.start(), match.end(), match[0], dimension, value)
+        yield Quantity(match.start(), match.end(), match[0], dimension, value, system=_system(name, match["period"]))
+
+
+def _system(name: str, period: str | None = None) -> str:
+    if name in _IMPERIAL:
+        return "imperial"
+    return "calendar" if {name, (period or "").lower()} & _CALENDAR else ""
 
 
 def _unit(name: str) -> str | None:
@@ -318,7 +332,8 @@ def _parts(text: str) -> Iterator[Quantity]:
         name = _unit(match["unit"])
         if name is not None:
             dimension, factor = _UNITS[name]
-            yield Quantity(match.start(), match.end(), match[0], dimension, _share(match) * factor)
+            value = _share(match) * factor
+            yield Quantity(match.start(), match.end(), match[0], dimension, value, system=_system(name))
 
 
 def _share(match: re.Match[str]) -> float:
@@ -345,18 +360,19 @@ def _fractions(text: str) -> Iterator[Quantity]:
 
 def _frequencies(text: str) -> Iterator[Quantity]:
     for match in _OFTEN.finditer(text):
+        name = (match["period"] or match["unit"] or _ADVERBS[(match["adverb"] or "daily").lower()]).lower()
         if match["adverb"]:
-            often = 1 / _period(_ADVERBS[match["adverb"].lower()])
+            often = 1 / _period(name)
         elif match["period"]:
             times = {"once": 1.0, "twice": 2.0}.get(match["times"].lower()) or _count(match["many"])
             often = times / _period(match["period"])
         else:
             often = 1 / (_count(match["gap"] or "1") * _period(match["unit"]))
-        yield Quantity(match.start(), match.end(), match[0], "times per", often)
+        yield Quantity(match.start(), match.end(), match[0], "times per", often, system=_system(name))
 
 
 def _count(word: str) -> float:
-    return float(word) if word.isdigit() else max(_in_words(word.lower()) or 1.0, 1e-9)
+    return max(float(word) if word.isdigit() else _in_words(word.lower()) or 1.0, 1e-9)
 
 
 def _clock_times(text: str) -> Iterator[Quantity]:

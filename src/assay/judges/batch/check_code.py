@@ -63,7 +63,7 @@ def without_code(body: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
         code = said.pop(FIELD)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return None, dict(body)
-    message = {**choice["message"], "content": json.dumps(said, ensure_ascii=False)}
+    message = {**choice["message"], "content": json.dumps(said)}  # escaped: half an emoji has no bytes
     return str(code), {**body, "choices": [{**choice, "message": message}, *body["choices"][1:]]}
 
 
