@@ -345,3 +345,20 @@ def test_a_reply_with_the_code_of_no_request_is_asked_again(tmp_path):
         assert sorted(server.submitted.values())[-1] == 2
     assert whole(result)
     assert strange
+
+
+@pytest.mark.parametrize("how", ["fenced", "left out", "null", "last"])
+def test_replies_that_give_the_code_otherwise_are_scored(how, tmp_path):
+    def changed(n: int, line: dict[str, Any]) -> list[str]:
+        message = line["response"]["body"]["choices"][0]["message"]
+        said = json.loads(message["content"])
+        code = said.pop(FIELD)
+        whole_text = {"null": {FIELD: None, **said}, "last": {**said, FIELD: code}}.get(how, said)
+        message["content"] = json.dumps(whole_text)
+        if how == "fenced":
+            message["content"] = f"```json\n{json.dumps({FIELD: code, **said})}\n```"
+        return [json.dumps(line)]
+
+    with BatchServer(change=changed) as server:
+        assert whole(scored(server, tmp_path))
+        assert set(server.submitted.values()) == {1}

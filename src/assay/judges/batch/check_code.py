@@ -8,12 +8,13 @@ in the schema of the reply. Requests without a schema get none: nothing makes a 
 from __future__ import annotations
 
 import base64
-import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 #: Its name in a reply.
 FIELD = "request_code"
+_CODE = re.compile(rf'"{FIELD}"\s{{0,9}}:\s{{0,9}}"([^"]{{0,40}})"')
 
 
 def code_of(key: bytes) -> str:
@@ -48,23 +49,20 @@ def with_code(body: Mapping[str, Any], key: bytes) -> dict[str, Any]:
     }
 
 
-def without_code(body: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The code that a reply has, and the reply without it; None where it has none, as where it is no object.
+def code_in(body: Mapping[str, Any]) -> str | None:
+    """The code in a reply, also in one that stands in a fence; what reads the reply passes over it.
 
     Args:
         body: A chat completion, in OpenAI's words.
 
     Returns:
-        The code, and a completion whose text has no code.
+        The first code; None where there is none, as where the model left it out.
     """
     try:
-        choice = body["choices"][0]
-        said = json.loads(choice["message"]["content"])
-        code = said.pop(FIELD)
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
-        return None, dict(body)
-    message = {**choice["message"], "content": json.dumps(said)}  # escaped: half an emoji has no bytes
-    return str(code), {**body, "choices": [{**choice, "message": message}, *body["choices"][1:]]}
+        found = _CODE.search(body["choices"][0]["message"]["content"])
+    except (LookupError, TypeError):
+        return None
+    return None if found is None else found[1]
 
 
 def key_of(code: str, named: bytes, coded: Mapping[str, Sequence[bytes]]) -> bytes | None:

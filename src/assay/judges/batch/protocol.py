@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 from assay.data.byte_limits import MIB
 from assay.errors import Cause, JudgeFailure
-from assay.judges.batch.check_code import code_of, key_of, without_code
+from assay.judges.batch.check_code import code_in, code_of, key_of
 from assay.judges.batch.state import Batch, CollectedReplies
 from assay.judges.batch.transport import BatchClient, ResultFile
 from assay.judges.http import reply_bytes
@@ -184,15 +184,10 @@ def collected(
 def _belonging(
     key: bytes, reply: Mapping[str, Any] | None, coded: Mapping[str, Sequence[bytes]]
 ) -> tuple[bytes, Mapping[str, Any] | None]:
-    """The request that a reply is of, by its code where it has one, and the reply without it."""
-    body = None if reply is None else reply.get("body")
-    if reply is None or not isinstance(body, dict):
-        return key, reply
-    code, plain = without_code(body)
-    if code is None:
-        return key, reply
-    own = key_of(code, key, coded)
-    return (key, None) if own is None else (own, {**reply, "body": plain})
+    """The request that a reply is of, by its code where it has one; no reply where none has this code."""
+    code = code_in(reply.get("body") or {}) if reply is not None else None
+    own = key if code is None else key_of(code, key, coded)
+    return (key, None) if own is None else (own, reply)
 
 
 def lines_of(file: Path) -> Iterator[bytes]:
