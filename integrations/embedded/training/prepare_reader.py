@@ -227,11 +227,17 @@ def special(tokenizer: Tokenizer) -> tuple[int, int]:
     raise ValueError("the tokenizer has neither [CLS] and [SEP] nor <s> and </s>")
 
 
+def tokenizer_of(file: Path) -> Tokenizer:
+    """The tokenizer in a file, which neither cuts nor pads."""
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
 def encoded(pairs: list[Pair], tokenizer: Tokenizer, rng: random.Random, attacked: float) -> dict[str, np.ndarray]:
-    """Token ids end to end, with where each row starts, how long its claim is, and its label."""
-    ids: list[int] = []
-    starts, firsts = [0], []
-    begin, end = special(tokenizer)
+    """The pairs as token ids, each with an excerpt; `attacked`: the share that gets an instruction."""
+    texts = []
     for pair in pairs:
         passage = Passage(pair.passage)
         text, claim = passage.read(excerpt(passage, pair.claim, rng.choice(BUDGETS))), pair.claim
@@ -240,6 +246,18 @@ def encoded(pairs: list[Pair], tokenizer: Tokenizer, rng: random.Random, attacke
                 text = derive.instruct(text, rng)
             else:
                 claim = derive.instruct(claim, rng)
+        texts.append((claim, text))
+    return packed(texts, [pair.label for pair in pairs], [pair.source for pair in pairs], tokenizer)
+
+
+def packed(
+    texts: Iterable[tuple[str, str]], labels: Sequence[int], sources: Sequence[str], tokenizer: Tokenizer
+) -> dict[str, np.ndarray]:
+    """Token ids of (claim, passage) end to end, with where each row starts, how long its claim is, and its label."""
+    ids: list[int] = []
+    starts, firsts = [0], []
+    begin, end = special(tokenizer)
+    for claim, text in texts:
         first = [begin, *tokenizer.encode(claim, add_special_tokens=False).ids[:150], end]
         second = tokenizer.encode(text, add_special_tokens=False).ids[: WINDOW - len(first) - 1]
         ids += [*first, *second, end]
@@ -249,8 +267,8 @@ def encoded(pairs: list[Pair], tokenizer: Tokenizer, rng: random.Random, attacke
         "ids": np.array(ids, np.uint16 if tokenizer.get_vocab_size() < 1 << 16 else np.uint32),
         "starts": np.array(starts, np.int64),
         "firsts": np.array(firsts, np.int16),
-        "labels": np.array([pair.label for pair in pairs], np.int8),
-        "sources": np.array([pair.source for pair in pairs]),
+        "labels": np.array(labels, np.int8),
+        "sources": np.array(sources),
     }
 
 
@@ -276,9 +294,7 @@ def main() -> None:
     given = ask.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     rng = random.Random(given.seed)
-    tokenizer = Tokenizer.from_file(str(given.tokenizer))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer = tokenizer_of(given.tokenizer)
     everything = labelled(given.data, tuple(given.without))
     sentence = by_sentence(everything)
     held = [pair for pair in everything if held_out(pair, given.hold)]

@@ -24,9 +24,11 @@ import numpy as np
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
 from assay_embedded.quantities import restated
-from prepare_reader import CONTRADICTED, NOT_MENTIONED, SUPPORTED, WINDOW, special
+from prepare_reader import CONTRADICTED, NOT_MENTIONED, SUPPORTED, packed, tokenizer_of
 from tasks import answer_texts, statement_text
 from tokenizers import Tokenizer
+
+from assay.judges.pairwise_support import BETWEEN
 
 LABELS = {"supported": SUPPORTED, "contradicted": CONTRADICTED, "not_mentioned": NOT_MENTIONED}
 BUDGETS = (60, 90, 90, 130)  # words of the excerpt
@@ -63,12 +65,12 @@ def of_corpus(languages: Iterable[str], authors: int | None) -> Iterator[Example
                 yield _example(row, number + at // 2 if paired else -1)
             for claim in row.claims:
                 label = SUPPORTED if claim["label"] else CONTRADICTED
-                yield Example("\n\n".join(row.contexts), claim["text"], label, "statement/claim")
+                yield Example(BETWEEN.join(row.contexts), claim["text"], label, "statement/claim")
         number += len(found)
     for row in _lines(DIVISIONS) if authors is None else ():
         if "contexts" not in row:  # written for their division alone
             continue
-        passage = "\n\n".join(row["contexts"])
+        passage = BETWEEN.join(row["contexts"])
         for claim in row["claims"]:
             yield Example(passage, claim["text"], SUPPORTED if claim["label"] else CONTRADICTED, "statement/claim")
 
@@ -102,33 +104,23 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 def _example(row: corpus.Statement, twins: int) -> Example:
     claim = f"{row.question}\t{row.answer}"
-    return Example("\n\n".join(row.contexts), claim, LABELS[row.verdict or ""], f"statement/{row.kind}", twins)
+    return Example(BETWEEN.join(row.contexts), claim, LABELS[row.verdict or ""], f"statement/{row.kind}", twins)
 
 
 def encoded(examples: list[Example], tokenizer: Tokenizer, rng: random.Random) -> dict[str, np.ndarray]:
     """As of prepare_reader.encoded, with `twins`; both halves of a pair are read alike."""
-    ids: list[int] = []
-    starts, firsts = [0], []
-    begin, end = special(tokenizer)
     ways: dict[int, tuple[int, bool]] = {}
+    texts = []
     for one in examples:
         way = (rng.choice(BUDGETS), rng.random() < ALONE)
         budget, alone = ways.setdefault(one.twins, way) if one.twins >= 0 else way
         question, _, answer = one.claim.rpartition("\t")
         claim = answer if alone and one.source.split("/")[1] not in NEEDS_QUESTION else f"{question} {answer}".strip()
-        passage = Passage(one.passage)
         claim, _, _ = restated(claim, one.passage)
-        text = passage.read(excerpt(passage, claim, budget))
-        first = [begin, *tokenizer.encode(claim, add_special_tokens=False).ids[:150], end]
-        second = tokenizer.encode(text, add_special_tokens=False).ids[: WINDOW - len(first) - 1]
-        ids += [*first, *second, end]
-        starts.append(len(ids))
-        firsts.append(len(first))
-    return {
-        "ids": np.array(ids, np.uint16), "starts": np.array(starts, np.int64), "firsts": np.array(firsts, np.int16),
-        "labels": np.array([one.label for one in examples], np.int8),
-        "sources": np.array([one.source for one in examples]), "twins": np.array([one.twins for one in examples]),
-    }  # fmt: skip
+        passage = Passage(one.passage)
+        texts.append((claim, passage.read(excerpt(passage, claim, budget))))
+    found = packed(texts, [one.label for one in examples], [one.source for one in examples], tokenizer)
+    return found | {"twins": np.array([one.twins for one in examples])}
 
 
 def joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
@@ -162,9 +154,7 @@ def main() -> None:
     given = ask.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     rng = random.Random(given.seed)
-    tokenizer = Tokenizer.from_file(str(given.tokenizer))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer = tokenizer_of(given.tokenizer)
     authored = list(of_corpus(given.languages, given.authors))
     parts, count = [], 0
     for turn in range(given.rounds):

@@ -1,4 +1,6 @@
-"""The corpus of everyday statements, as the judge that ships reads it: part "statements" of measure.py.
+"""The corpus of everyday statements, as the judge that ships reads it.
+
+    python statements.py --part development
 
 An answer goes the way of any answer: it is cut into claims, each is read with the question against all passages, and
 the lowest probability counts. An answer of which no claim is left counts as not said: neither right nor wrong in
@@ -10,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import corpus
@@ -83,10 +85,12 @@ def band(labels: np.ndarray, scores: np.ndarray, wrong: float = WRONG) -> float:
     return 0.5
 
 
-def said_outside(labels: np.ndarray, scores: np.ndarray, width: float) -> Figures:
+def outside(labels: np.ndarray, scores: np.ndarray, width: float) -> Figures:
+    """What is said where the probability is at least so far from 0.5: its share of all, and how much of it is right."""
     said = np.abs(scores - 0.5) >= width
     right = ((scores >= 0.5) == labels)[said]
-    return {"band": width, "share_said": round(float(said.mean()), 3), "right_of_said": round(float(right.mean()), 3)}
+    share = round(float(right.mean()), 3) if len(right) else None
+    return {"band": width, "share_said": round(float(said.mean()), 3), "right_of_said": share}
 
 
 def statements(judge: BaseJudge, part: str, language: str = "en") -> Figures:
@@ -101,20 +105,14 @@ def statements(judge: BaseJudge, part: str, language: str = "en") -> Figures:
         out[kind] = figures([rows[n] for n in kinds[kind]], [scores[n] for n in kinds[kind]])
     labels = np.array([row.label for row in rows])
     values = np.array([0.5 if score is None else score for score in scores])
-    out["curve"] = [said_outside(labels, values, width) for width in (0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45)]
+    out["curve"] = [outside(labels, values, width) for width in (0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45)]
     out["band"] = band(labels, values)
-    out["read"] = (labels, values)
     return out
 
 
 def refusals(judge: BaseJudge, part: str) -> Figures:
     """Of refusals the share of which no claim is left, and of statements the share of which none is."""
     rows = _lines("refusals", part)
-    rows += [
-        {"language": row.language, "kind": "refusal", "answer": row.answer, "question": row.question}
-        for row in corpus.statements(part, None)
-        if row.kind == "refusal"
-    ] if part == "development" else []  # fmt: skip
     prompts = [Claims(text=row["answer"], language=row["language"], question=row["question"]) for row in rows]
     left = [answer.judgement for answer in asyncio.run(_answers(judge, prompts))]
     out: Figures = {}
@@ -182,20 +180,6 @@ def _lines(name: str, part: str) -> list[dict[str, Any]]:
     return list(map(json.loads, (corpus.FOLDER / name / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()))
 
 
-def measured(judge: BaseJudge, part: str = "test", languages: Iterable[str] = ("en",)) -> Figures:
-    """Everything; the band is that of the development part."""
-    out: Figures = {language: statements(judge, part, language) for language in languages}
-    width = statements(judge, "development")["band"]
-    out["outside the band of the development part"] = said_outside(*out["en"].pop("read"), width)
-    for language in out:
-        if language in languages:
-            out[language].pop("read", None)
-    out["refusals"] = refusals(judge, part)
-    out["divisions"] = divisions(judge, part)
-    out["short_answers"] = short_answers(judge, part)
-    return out
-
-
 def main() -> None:
     """Print the figures of one part."""
     import argparse
@@ -207,12 +191,11 @@ def main() -> None:
     ask.add_argument("--threads", type=int)
     given = ask.parse_args()
     judge = EmbeddedJudge(threads=given.threads)
-    found = statements(judge, given.part)
-    del found["read"]
-    print(json.dumps(found, indent=1))
+    found = {"statements": statements(judge, given.part)}
     if given.part == "test":
-        print(json.dumps({n: f(judge, "test") for n, f in (("refusals", refusals), ("divisions", divisions),
-                                                           ("short_answers", short_answers))}, indent=1))  # fmt: skip
+        found |= {"refusals": refusals(judge, "test"), "divisions": divisions(judge, "test"),
+                  "short_answers": short_answers(judge, "test")}  # fmt: skip
+    print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

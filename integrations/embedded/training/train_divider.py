@@ -61,12 +61,12 @@ def read(part: str, models: Models) -> list[Divided]:
     for line in (corpus.FOLDER / "divisions" / f"{part}.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         text, claims = row["answer"], [places(row["answer"], claim["pieces"]) for claim in row["claims"]]
-        offsets, states = seen(models, text)
+        offsets, states = encoded(models, text)
         out.append(Divided(row["item"], text, claims, offsets, states, tags(text, claims, offsets)))
     return out
 
 
-def seen(models: Models, text: str) -> tuple[list[Place], np.ndarray]:
+def encoded(models: Models, text: str) -> tuple[list[Place], np.ndarray]:
     """The place of each token, and the states of the shared layers for it."""
     loaded = models._loaded
     found = loaded.tokens._tokenizer.encode(text, add_special_tokens=False)
@@ -140,7 +140,7 @@ def trained(rows: Sequence[Divided], epochs: int, seed: int) -> Divider:
     return model.eval()
 
 
-def said(model: Divider, row: Divided) -> list[tuple[Place, ...]]:
+def divided(model: Divider, row: Divided) -> list[tuple[Place, ...]]:
     """The statements that the divider finds in a sentence."""
     with torch.no_grad():
         scores = model(torch.from_numpy(row.states)[None])[0]
@@ -183,12 +183,12 @@ def main() -> None:
     rows = read("train", models)
     left = [row for row in rows if row.item % 5 == 0]
     model = trained([row for row in rows if row.item % 5], given.epochs, given.seed)
-    report: dict[str, Any] = {"left out": same_claims(left, [said(model, row) for row in left])}
+    report: dict[str, Any] = {"left out": same_claims(left, [divided(model, row) for row in left])}
     print(json.dumps(report), flush=True)
     model = trained(rows, given.epochs, given.seed)
     if given.test:
         test = read("test", models)
-        report["test"] = same_claims(test, [said(model, row) for row in test])
+        report["test"] = same_claims(test, [divided(model, row) for row in test])
     print(json.dumps({name: [round(value, 3) for value in found] for name, found in report.items()}))
     given.out.mkdir(parents=True, exist_ok=True)
     path = given.out / "divider.onnx"
