@@ -43,6 +43,28 @@ assert "py3langid" in sys.modules
     subprocess.run([sys.executable, "-c", asked], check=True)
 
 
+@pytest.mark.parametrize("code", SENTENCES)
+def test_no_part_of_another_language_is_english(code: str) -> None:
+    """Of single function words languages share too many: "Was will er so in der Nacht", "I går var der for at"."""
+    words = " ".join(SENTENCES[code]).split()
+    parts = [" ".join(words[n : n + size]) for size in (8, 10, 14, 19, 25) for n in range(len(words) - size + 1)]
+    assert [part for part in parts if language_of(part) == "en"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was will er so in der Nacht an der Tür noch?",
+        "As portas abrem a partir das nove do dia seguinte",
+        "I går var der en ulykke for at bilen kørte over",
+        "Hij was in de tuin of we had een idee",
+        "No me atrevo a decirte, nunca los he tratado.",
+    ],
+)
+def test_words_that_look_english_do_not_make_a_text_english(text: str) -> None:
+    assert language_of(text) != "en"
+
+
 def test_english_is_english() -> None:
     assert {language_of(text) for text in rows(ENGLISH)} == {"en"}
     assert {language_of(text) for text in ENGLISH} <= {"en", None}

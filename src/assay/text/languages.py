@@ -44,17 +44,19 @@ def _words(text: str) -> frozenset[str]:
 
 #: Function words of English that hardly occur in texts of other languages.
 _ENGLISH_WORDS = _words(
-    """the and that with this from which their they there these those have has been would should could because about
-    your you what when where who how than then into only other after before while through between both each does
-    doesn't don't isn't it's can't won't must may can will not are were for its it be by as at if said two first
-    more any all every under over up out new until without within more most him she we our but had did"""
+    """the and that with this from which their they there these those have been would should could because about your
+    you what when where who how than then into only other after before while through between each does doesn't don't
+    isn't it's can't won't were its said first every until without within him she them"""
 )
-#: Those that others have too: they count where some of the others stand beside them.
-_ALSO_ENGLISH = _words("of to in is a an on or was so do i he my per")
+#: Those that others have too: they count where enough of the others stand beside them.
+_ALSO_ENGLISH = _words(
+    """of to in is a an on or was so do i he my per for at by as be will not over under we had has but can may must all
+    two new are did it if any more most up out our both"""
+)
 #: What share of the words of each half of a text both together have to be, so that no model is asked.
 _ENGLISH_SHARE = 0.24
-#: What share those of English alone.
-_ENGLISH_ALONE = 0.06
+#: What share those of English alone, and how many at least.
+_ENGLISH_ALONE, _FEWEST_ALONE = 0.06, 2
 #: Words of a text that is looked at as one.
 _SHORT = 20
 
@@ -120,7 +122,7 @@ def _plainly_english(text: str) -> bool:
         words = _WORD_OR_SHORT_FORM.findall(half.lower())
         alone = sum(word in _ENGLISH_WORDS for word in words)
         both = alone + sum(word in _ALSO_ENGLISH for word in words)
-        if not words or both < _ENGLISH_SHARE * len(words) or alone < _ENGLISH_ALONE * len(words):
+        if both < _ENGLISH_SHARE * len(words) or alone < max(_FEWEST_ALONE, _ENGLISH_ALONE * len(words)):
             return False
     return True
 
