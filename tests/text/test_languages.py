@@ -59,6 +59,8 @@ def test_no_part_of_another_language_is_english(code: str) -> None:
         "I går var der en ulykke for at bilen kørte over",
         "Hij was in de tuin of we had een idee",
         "No me atrevo a decirte, nunca los he tratado.",
+        "The Beatles waren in London so beliebt wie niemand",
+        "Simon and Garfunkel cantaban en Nueva York, or so",
     ],
 )
 def test_words_that_look_english_do_not_make_a_text_english(text: str) -> None:
