@@ -145,6 +145,7 @@ _IMPERIAL = {
     "mile", "ft", "foot", "inch", "yard", "lb", "pound", "oz", "ounce", "stone", "pint", "gallon", "cup", "mph", "hp",
     "horsepower",
 }  # fmt: skip
+_NO_UNITS = {"G", "H", "M", "P", "S", "T"}
 EXACT, ROUNDED = 1e-9, 0.021
 #: Letters that a pattern takes for one of ours whatever their case: a table has no word with them.
 _PLAIN = str.maketrans({"\u017f": "s", "\u0130": "i", "\u0131": "i", "\u212a": "k"})
@@ -298,6 +299,9 @@ def _unit(name: str) -> str | None:
 
 
 def _value(match: re.Match[str]) -> float | None:
+    unit, before = match["unit"], match.string[match.start("unit") - 1]
+    if unit in _NO_UNITS or (unit == "s" and before.isdigit()):  # a 5G network, the 1990s
+        return None
     if match["figure"]:
         return _figure(match["figure"]) * _SCALES.get((match["of"] or "").strip().lower(), 1.0)
     words = match["words"].lower()
