@@ -50,6 +50,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if "\npytestmark = pytest.mark.long\n" in collection_path.read_text(encoding="utf-8") else None
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    # bytes may hold a time of day (gzip's header does), and xdist's processes must agree on every id
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Servers are slow and ask for little of a processor: their tests come first, and others run beside them.
