@@ -11,6 +11,7 @@ BENCHMARKS = {
     "A sample that an LLM judges: calls and tokens": "bench_tokens",
     "The metrics of all systems on one sample": "bench_systems",
     "A sample that an LLM judges: CPU of the client": "bench_client_cpu",
+    "A judge endpoint that fails at random": "bench_faults",
     "LangChain: what a handler adds": "bench_langchain",
     "LlamaIndex: what the instrumentation adds": "bench_llama_index",
     "Beside other tools' handlers": "bench_rivals",

@@ -29,14 +29,16 @@ from assay.judges.llm.labels import Token, attach_probabilities
 from assay.judges.llm.prefix_warmup import Prefixes
 from assay.judges.llm.prompt_truncation import check_prompt
 from assay.judges.llm.replies import cleaned, find_object, is_copied
+from assay.judges.llm.reply_history import ReplyHistory
 from assay.judges.protocol import SPENDING, Answer, BatchedQuestions
 from assay.judges.splitting import Need, ask_in_parts, chars_for, reading
 from assay.prompts.base import JudgePrompt, PromptContent
 from assay.prompts.consistency import mark_quotes
 from assay.records import Usage, fingerprint
 
-#: Replies to one request that may be unusable before it is given up.
-TRIES = 3
+#: Replies to one request that may be unusable before it is given up: by a model most of whose replies cannot be used,
+#: and by one that stumbles now and then.
+TRIES, MOST_TRIES = 3, 6
 
 _FRAME = 8000  # characters of a prompt beside its texts and its task, at most: instructions, fences, a correction
 _REPLY_SLACK = 300  # tokens of a reply that the prompt's own estimate may miss
@@ -279,22 +281,39 @@ class TextJudge(BaseJudge):
         """The judgement of one call, or of another one after a reply that could not be used."""
         correction: Correction | None = None
         failure = JudgeFailure(Cause.PARSE, "no reply")
-        for _ in range(TRIES):
+        history: ReplyHistory = self.__dict__.setdefault("_history", ReplyHistory())
+        tried = cut = 0
+        while tried < (MOST_TRIES if history.mostly_usable else TRIES):
+            tried += 1
             request = Request(content, correction, more_room)
             reply = await self._reserved(request)
             tally.add(reply)
             self._check_prompt(request, reply)
             if reply.truncated:
-                raise JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
+                cut += 1
+                failure = JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
+                if cut > 1 or not self._is_cut_early(request, reply, history):
+                    break
+                history.add(False)
+                continue
             try:
-                return prompt.read(self._read(content, reply))
+                judgement = prompt.read(self._read(content, reply))
             except InvalidReply as error:
                 wrong = "contradicts itself" if error.cause is Cause.AMBIGUOUS else "does not fit the schema"
                 failure = JudgeFailure(error.cause, f"the reply {wrong}: {error}", raw=reply.text)
                 if isinstance(error, AmbiguousReply):
                     break
+                history.add(False)
                 correction = Correction(reply.text, str(error))
+            else:
+                history.add(True)
+                return judgement
         raise failure
+
+    def _is_cut_early(self, request: Request, reply: Reply, history: ReplyHistory) -> bool:
+        """Whether a smaller question is no remedy: replies are seldom cut, and this one has less than it was to have."""
+        written = reply.usage.completion_tokens
+        return history.mostly_usable and written is not None and written < request.content.output_tokens
 
     def _check_prompt(self, request: Request, reply: Reply) -> None:
         """Raise JudgeFailure (prompt_truncated) where the endpoint shortened the prompt."""
