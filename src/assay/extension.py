@@ -95,10 +95,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.evaluation.adapters import MetricAdapter as MetricAdapter
     from assay.evaluation.adapters import PanelOptions as PanelOptions
     from assay.evaluation.adapters import message_of as message_of
-    from assay.evaluation.adapters import read_host_row as read_host_row
     from assay.evaluation.adapters import row_of_columns as row_of_columns
     from assay.evaluation.adapters import row_of_values as row_of_values
-    from assay.evaluation.adapters import score_host_row as score_host_row
     from assay.evaluation.adapters import text_argument as text_argument
     from assay.evaluation.completeness import NOT_FINISHED as NOT_FINISHED
     from assay.evaluation.display.explanation import Explanation as Explanation
@@ -236,8 +234,8 @@ _HOMES = {
     "assay.live.intake": "is_off",
     "assay.live.protocol": "Intake LiveOptions Submission",
     # Evaluators of other tools: score one of their rows with a shared judge.
-    "assay.evaluation.adapters": "HostRow MetricAdapter PanelOptions message_of read_host_row row_of_columns "
-    "row_of_values score_host_row text_argument",
+    "assay.evaluation.adapters": "HostRow MetricAdapter PanelOptions message_of row_of_columns "
+    "row_of_values text_argument",
     "assay.evaluation.display.explanation": "Explanation score_in_words",
     "assay.evaluation.imports.trace_scores": "value_as_text",
     "assay.metrics.names": "MetricSpec join_specs resolve_metrics",

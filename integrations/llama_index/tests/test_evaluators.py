@@ -139,7 +139,7 @@ async def test_batch_over_an_engine_that_returns_no_texts(kit, judge):
             return Response(answers[bundle.query_str], kit.Shelf().retrieve(QUESTION))
 
     engine = Engine(retriever=kit.Shelf(), response_synthesizer=kit.engine()._response_synthesizer)
-    runner = BatchEvalRunner(evaluators(["faithfulness", "answer_correctness"], judge=judge))
+    runner = BatchEvalRunner(evaluators(["faithfulness", "context_relevance"], judge=judge))
     rows = (await runner.aevaluate_queries(engine, queries=list(answers)))["faithfulness"]
     assert [row.score for row in rows] == [None, None, 1.0]
     assert rows[0].invalid_reason.startswith("missing_input: ")

@@ -11,7 +11,7 @@ from typing import Any
 from assay import Metric, MissingExtra, ScoredSample
 from assay.extension import HostRow, JudgeSpec, call_repr, install_extra
 from assay_langchain.arguments import read_pair, read_trajectory, row_of_arguments
-from assay_langchain.functions import comment_on, measured_value, one_metric
+from assay_langchain.functions import DEADLINE, comment_on, measured_value, one_metric
 
 try:
     from langchain_classic.evaluation.schema import AgentTrajectoryEvaluator, PairwiseStringEvaluator, StringEvaluator
@@ -29,13 +29,14 @@ class _OneMetric:
     Args:
         metric: A metric, or its name.
         judge: A judge, its name, or None for the embedded one.
+        deadline: Seconds for one sample; what is not measured by then fails (timeout). None: no limit.
     """
 
-    def __init__(self, metric: Metric | str, judge: JudgeSpec = None) -> None:
-        self._metric, self._scorer = one_metric(metric, judge)
+    def __init__(self, metric: Metric | str, judge: JudgeSpec = None, *, deadline: float | None = DEADLINE) -> None:
+        self._metric, self._adapter = one_metric(metric, judge, deadline)
 
     def __repr__(self) -> str:
-        return call_repr(self, self._metric.label, self._scorer.judge)
+        return call_repr(self, self._metric.label, self._adapter.judge)
 
     @property
     def evaluation_name(self) -> str:
@@ -69,6 +70,7 @@ class AssayStringEvaluator(_OneMetric, StringEvaluator):  # type: ignore[misc, u
     Args:
         metric: A metric, or its name.
         judge: A judge, its name, or None for the embedded one.
+        deadline: Seconds for one sample; what is not measured by then fails (timeout). None: no limit.
     """
 
     def row_of(self, prediction: Any, reference: Any, question: Any, contexts: Any) -> HostRow:
@@ -88,12 +90,12 @@ class AssayStringEvaluator(_OneMetric, StringEvaluator):  # type: ignore[misc, u
     def _evaluate_strings(
         self, *, prediction: Any, reference: Any = None, input: Any = None, contexts: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(self._scorer.score(lambda: self.row_of(prediction, reference, input, contexts)))
+        return self._row(self._adapter.score_row(lambda: self.row_of(prediction, reference, input, contexts)))
 
     async def _aevaluate_strings(
         self, *, prediction: Any, reference: Any = None, input: Any = None, contexts: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(await self._scorer.ascore(lambda: self.row_of(prediction, reference, input, contexts)))
+        return self._row(await self._adapter.ascore_row(lambda: self.row_of(prediction, reference, input, contexts)))
 
 
 class AssayPairwiseStringEvaluator(_OneMetric, PairwiseStringEvaluator):  # type: ignore[misc, unused-ignore]
@@ -102,17 +104,18 @@ class AssayPairwiseStringEvaluator(_OneMetric, PairwiseStringEvaluator):  # type
     Args:
         metric: A metric, or its name.
         judge: A judge, its name, or None for the embedded one.
+        deadline: Seconds for one sample; what is not measured by then fails (timeout). None: no limit.
     """
 
     def _evaluate_string_pairs(
         self, *, prediction: Any, prediction_b: Any, reference: Any = None, input: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(self._scorer.score(lambda: read_pair(prediction, prediction_b, reference, input)))
+        return self._row(self._adapter.score_row(lambda: read_pair(prediction, prediction_b, reference, input)))
 
     async def _aevaluate_string_pairs(
         self, *, prediction: Any, prediction_b: Any, reference: Any = None, input: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(await self._scorer.ascore(lambda: read_pair(prediction, prediction_b, reference, input)))
+        return self._row(await self._adapter.ascore_row(lambda: read_pair(prediction, prediction_b, reference, input)))
 
 
 class AssayTrajectoryEvaluator(_OneMetric, AgentTrajectoryEvaluator):  # type: ignore[misc, unused-ignore]
@@ -121,22 +124,32 @@ class AssayTrajectoryEvaluator(_OneMetric, AgentTrajectoryEvaluator):  # type: i
     Args:
         metric: A metric, or its name.
         judge: A judge, its name, or None for the embedded one.
+        deadline: Seconds for one sample; what is not measured by then fails (timeout). None: no limit.
         agent_tools: The tools that the agent had: LangChain's, or their names.
     """
 
-    def __init__(self, metric: Metric | str, judge: JudgeSpec = None, *, agent_tools: Sequence[Any] = ()) -> None:
-        super().__init__(metric, judge)
+    def __init__(
+        self,
+        metric: Metric | str,
+        judge: JudgeSpec = None,
+        *,
+        deadline: float | None = DEADLINE,
+        agent_tools: Sequence[Any] = (),
+    ) -> None:
+        super().__init__(metric, judge, deadline=deadline)
         self._tools = [tool if isinstance(tool, str) else _described(tool) for tool in agent_tools]
 
     def _evaluate_agent_trajectory(
         self, *, prediction: Any, agent_trajectory: Any, input: Any, reference: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(self._scorer.score(lambda: self._steps(prediction, agent_trajectory, input, reference)))
+        return self._row(self._adapter.score_row(lambda: self._steps(prediction, agent_trajectory, input, reference)))
 
     async def _aevaluate_agent_trajectory(
         self, *, prediction: Any, agent_trajectory: Any, input: Any, reference: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(await self._scorer.ascore(lambda: self._steps(prediction, agent_trajectory, input, reference)))
+        return self._row(
+            await self._adapter.ascore_row(lambda: self._steps(prediction, agent_trajectory, input, reference))
+        )
 
     def _steps(self, prediction: Any, steps: Any, question: Any, reference: Any) -> HostRow:
         return read_trajectory(prediction, steps, question, reference, self._tools)

@@ -2,57 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from assay import InputError, Metric, Sample, Score, ScoredSample
-from assay.extension import (
-    HostRow,
-    JudgementCache,
-    JudgeSpec,
-    missing,
-    read_host_row,
-    resolve_judge,
-    run_sync,
-    score_host_row,
-)
+from assay import InputError, Metric, Sample, Score
+from assay.extension import JudgeSpec, MetricAdapter, missing
 from assay_langchain.translate import row_from_values
 
 if TYPE_CHECKING:
     from assay.extension import MetricSpec
 
-
-class Scorer:
-    """Metrics and the judge they ask, for one sample at a time."""
-
-    def __init__(self, metrics: MetricSpec, judge: JudgeSpec) -> None:
-        from assay.extension import resolve_metrics
-
-        self.metrics: Sequence[Metric] = resolve_metrics(metrics)
-        self.judge = resolve_judge(judge)
-
-    async def ascore(self, make: Callable[[], HostRow]) -> ScoredSample:
-        """The row that `make` returns, with its scores. A row that cannot be made is skipped (bad_row)."""
-        return await score_host_row(read_host_row(make), self.metrics, JudgementCache(self.judge))
-
-    def score(self, make: Callable[[], HostRow]) -> ScoredSample:
-        """The same from sync code, whether or not a loop is running."""
-
-        async def main() -> ScoredSample:
-            try:
-                return await self.ascore(make)
-            finally:
-                await self.judge.release()  # this loop ends here
-
-        return run_sync(main)
+DEADLINE = 120.0  # seconds for one sample
 
 
-def one_metric(metric: MetricSpec, judge: JudgeSpec) -> tuple[Metric, Scorer]:
-    """A scorer with exactly one metric. Raises InputError for more."""
-    scorer = Scorer(metric, judge)
-    if len(scorer.metrics) != 1:
-        raise InputError(f"metric: expected one, got {len(scorer.metrics)}")
-    return scorer.metrics[0], scorer
+def one_metric(metric: MetricSpec, judge: JudgeSpec, deadline: float | None = DEADLINE) -> tuple[Metric, MetricAdapter]:
+    """An adapter with exactly one metric. Raises InputError for more."""
+    adapter = MetricAdapter(metric, judge, deadline=deadline)
+    if len(adapter.metrics) != 1:
+        raise InputError(f"metric: expected one, got {len(adapter.metrics)}")
+    return adapter.metrics[0], adapter
 
 
 def comment_on(score: Score, sample: Sample) -> str:
@@ -72,7 +40,9 @@ def details_of(score: Score) -> dict[str, Any]:
     return score.to_dict()
 
 
-def as_evaluator(metric: Metric | str, judge: JudgeSpec = None) -> Callable[..., dict[str, Any]]:
+def as_evaluator(
+    metric: Metric | str, judge: JudgeSpec = None, *, deadline: float | None = DEADLINE
+) -> Callable[..., dict[str, Any]]:
     """Make a plain function of a metric, in the shape that LangSmith and openevals share.
 
     `langsmith.evaluate(evaluators=[...])` takes it, and so does whoever calls openevals' evaluators; there the passages
@@ -83,20 +53,21 @@ def as_evaluator(metric: Metric | str, judge: JudgeSpec = None) -> Callable[...,
     Args:
         metric: A metric, or its name.
         judge: A judge, its name, or None for the embedded one.
+        deadline: Seconds for one sample; what is not measured by then fails (timeout). None: no limit.
 
     Returns:
         A function of inputs, outputs, reference_outputs and contexts. It returns a dict: key, score, comment, metadata.
 
     Raises:
-        InputError: A metric that does not exist, or several.
+        InputError: A metric that does not exist or that this judge can never score, or several.
     """
-    one, scorer = one_metric(metric, judge)
+    one, adapter = one_metric(metric, judge, deadline)
 
     def evaluator(
         *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, contexts: Any = None, **more: Any
     ) -> dict[str, Any]:
         passages = more.get("context") if missing(contexts) else contexts
-        scored = scorer.score(
+        scored = adapter.score_row(
             lambda: row_from_values(
                 inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, contexts=passages
             )

@@ -6,8 +6,8 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from assay import MissingExtra, Score, ScoredSample
-from assay.extension import JudgeSpec, call_repr, install_extra
-from assay_langchain.functions import Scorer, comment_on, details_of, measured_value
+from assay.extension import JudgeSpec, MetricAdapter, call_repr, install_extra
+from assay_langchain.functions import DEADLINE, comment_on, details_of, measured_value
 from assay_langchain.translate import row_from_run
 
 try:
@@ -30,18 +30,19 @@ class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     Args:
         metrics: Names or metrics.
         judge: A judge, its name, or None for the embedded one.
+        deadline: Seconds for one run; what is not measured by then fails (timeout). None: no limit.
     """
 
-    def __init__(self, metrics: MetricSpec, judge: JudgeSpec = None) -> None:
-        self._scorer = Scorer(metrics, judge)
+    def __init__(self, metrics: MetricSpec, judge: JudgeSpec = None, *, deadline: float | None = DEADLINE) -> None:
+        self._adapter = MetricAdapter(metrics, judge, deadline=deadline)
 
     def __repr__(self) -> str:
-        return call_repr(self, self.feedback_keys, self._scorer.judge)
+        return call_repr(self, self.feedback_keys, self._adapter.judge)
 
     @property
     def feedback_keys(self) -> list[str]:
         """The labels of the metrics."""
-        return [metric.label for metric in self._scorer.metrics]
+        return self._adapter.labels
 
     def evaluate_run(
         self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
@@ -56,13 +57,13 @@ class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
         Returns:
             One result per metric, in a list under the key `results`.
         """
-        return _results(self._scorer.score(lambda: row_from_run(run, example)), evaluator_run_id)
+        return _results(self._adapter.score_row(lambda: row_from_run(run, example)), evaluator_run_id)
 
     async def aevaluate_run(
         self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
     ) -> EvaluationResults:
         """Async form of `evaluate_run`."""
-        return _results(await self._scorer.ascore(lambda: row_from_run(run, example)), evaluator_run_id)
+        return _results(await self._adapter.ascore_row(lambda: row_from_run(run, example)), evaluator_run_id)
 
 
 def _results(scored: ScoredSample, source: uuid.UUID | None) -> EvaluationResults:

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from assay import InputError
-from assay.extension import HostRow, JudgeSpec, Profile, missing, system_entries
+from assay.extension import HostRow, JudgeSpec, Profile, missing, resolve_judge, resolve_metrics, system_entries
 from assay_langchain.arguments import read_json, row_of_arguments
 from assay_langchain.classic import (
     AssayPairwiseStringEvaluator,
@@ -175,15 +175,15 @@ def load_evaluator(
         said = f"takes {', '.join(taken)}" if taken else "takes no arguments"
         raise InputError(f"load_evaluator: {name}: {error}; it {said}") from None
     made: Any
-    asked = judge if judge is not None else llm
+    asked = resolve_judge(judge if judge is not None else llm)
+    failure = metric.cannot(asked)
+    if failure is not None:
+        raise InputError(f"load_evaluator: {name}: {failure.message}; pass judge=...")
     if name == "trajectory":
         made = _LoadedTrajectory(metric, asked, agent_tools=tools)
     else:
         made = (_LoadedPair if "pairwise" in name else _Loaded)(metric, asked)
     made._type = name
-    failure = metric.cannot(made._scorer.judge)
-    if failure is not None:
-        raise InputError(f"load_evaluator: {name}: {failure.message}; pass judge=...")
     evaluator_made: Evaluator = made
     return evaluator_made
 
@@ -193,15 +193,16 @@ def _of_metric(name: str, judge: JudgeSpec, kwargs: Mapping[str, Any]) -> Evalua
     if kwargs:
         raise InputError(f"load_evaluator: {name}: a metric takes no arguments by name; found {', '.join(kwargs)}")
     try:
-        made = AssayStringEvaluator(name, judge)
+        (metric,) = resolve_metrics(name)
     except InputError as error:
         raise InputError(
             f"load_evaluator: evaluator: expected the name of a metric, or one of {', '.join(KINDS)}; {error}"
         ) from None
-    failure = made._metric.cannot(made._scorer.judge)
+    asked = resolve_judge(judge)
+    failure = metric.cannot(asked)
     if failure is not None:
         raise InputError(f"load_evaluator: {name}: {failure.message}; pass judge=...")
-    return made
+    return AssayStringEvaluator(metric, asked)
 
 
 def load_evaluators(

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
-from assay import Cause, InputError, Metric, Sample, Score
+from assay import Cause, InputError, Metric, Sample, Score, ScoredSample
 from assay.extension import (
     BY_CONVENTION,
     HostRow,
     JudgeSpec,
+    MetricAdapter,
     call_repr,
     join_specs,
     message_of,
-    read_host_row,
     resolve_judge,
     resolve_metrics,
     run_sync,
-    score_host_row,
     score_in_words,
 )
 from assay_llama_index.arguments import row_of_arguments, row_of_response
@@ -47,7 +46,7 @@ class AssayEvaluator(BaseEvaluator):
         threshold: Passing means at least this, or at most this where lower is better. The default is the metric's own,
             where it has one ("llamaindex:correctness" passes from 4 on); else 0.5 for metrics between 0 and 1. For
             other ranges `passing` stays None until a threshold is given.
-        deadline: Seconds for one evaluation.
+        deadline: Seconds for one evaluation, whatever the judge does; then it fails (timeout). None: no limit.
     """
 
     def __init__(
@@ -57,13 +56,12 @@ class AssayEvaluator(BaseEvaluator):
         threshold: float | None = None,
         deadline: float | None = 120.0,
     ) -> None:
-        metrics = resolve_metrics(metric)
-        if len(metrics) != 1:
+        self._adapter = MetricAdapter(metric, judge, deadline=deadline)
+        if len(self._adapter.metrics) != 1:
             raise InputError(f"metric: expected one, got {metric!r}; for several use `evaluators`")
-        self.metric = metrics[0]
-        self.judge = resolve_judge(judge)
+        self.metric = self._adapter.metrics[0]
+        self.judge = self._adapter.judge
         self.threshold = _own_threshold(self.metric) if threshold is None else threshold
-        self.deadline = deadline
 
     def __repr__(self) -> str:
         return call_repr(self, self.metric.label, self.judge, threshold=self.threshold)
@@ -82,7 +80,9 @@ class AssayEvaluator(BaseEvaluator):
             lambda: row_of_arguments(query, response, contexts, reference, reference_contexts, kwargs)
         )
 
-    async def aevaluate_response(self, query: str | None = None, response: Any = None, **kwargs: Any) -> Any:
+    async def aevaluate_response(
+        self, query: str | None = None, response: Any = None, **kwargs: Any
+    ) -> EvaluationResult:
         """Async form of `evaluate_response`."""
         try:
             answer = await _aread(response)
@@ -102,7 +102,7 @@ class AssayEvaluator(BaseEvaluator):
         Returns:
             The score with its evidence, or the reason why there is none.
         """
-        return run_sync(lambda: self._and_release(self.aevaluate(*args, **kwargs)))
+        return run_sync(lambda: self.aevaluate(*args, **kwargs))
 
     def evaluate_response(self, query: str | None = None, response: Any = None, **kwargs: Any) -> EvaluationResult:
         """Evaluate the response of a query or chat engine, with its source nodes; also where an event loop is running.
@@ -115,21 +115,16 @@ class AssayEvaluator(BaseEvaluator):
         Returns:
             The score with its evidence, or the reason why there is none.
         """
-        return run_sync(lambda: self._and_release(self.aevaluate_response(query, response, **kwargs)))
-
-    async def _and_release(self, evaluation: Awaitable[EvaluationResult]) -> EvaluationResult:
-        try:
-            return await evaluation
-        finally:
-            await self.judge.release()  # its connections belong to a loop that ends now
+        return run_sync(lambda: self.aevaluate_response(query, response, **kwargs))
 
     async def _evaluated(self, make: Callable[[], HostRow]) -> EvaluationResult:
-        row = read_host_row(make)
+        return self._of(await self._adapter.ascore_row(make))
+
+    def _of(self, scored: ScoredSample) -> EvaluationResult:
         try:
-            scored = await score_host_row(row, [self.metric], self.judge, deadline=self.deadline)
-            return self._result(scored.scores[self.metric.label], row.sample)
+            return self._result(scored.scores[self.metric.label], scored.sample)
         except Exception as error:  # one exception would abort the whole batch
-            return self._invalid(row.sample.question, f"{Cause.BUG}: {message_of(error)}")
+            return self._invalid(scored.sample.question, f"{Cause.BUG}: {message_of(error)}")
 
     def _result(self, score: Score, sample: Sample) -> EvaluationResult:
         value = score.value if score.measured else None

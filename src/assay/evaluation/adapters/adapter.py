@@ -38,7 +38,7 @@ class PanelOptions(TypedDict, total=False):
 
     store: Store | str | Path | None
     budget: Budget | None
-    deadline: float
+    deadline: float | None
     mask: Mask | None
     texts: bool
 
@@ -57,7 +57,8 @@ class MetricAdapter:
         store: Folder that keeps judgements, so that a rerun asks only for what is missing; None: they are kept in
             memory.
         budget: What the judge may be asked for at most.
-        deadline: Seconds for one sample; what is not measured by then fails (timeout).
+        deadline: Seconds for one sample; what is not measured by then fails (timeout), also where the judge blocks its
+            thread or ignores cancellation. None: no limit.
         mask: Applied to every text before it goes into an explanation or its evidence.
         texts: False: explanations and evidence hold no text of the sample.
 
@@ -73,11 +74,11 @@ class MetricAdapter:
         *,
         store: Store | str | Path | None = None,
         budget: Budget | None = None,
-        deadline: float = DEADLINE,
+        deadline: float | None = DEADLINE,
         mask: Mask | None = None,
         texts: bool = True,
     ) -> None:
-        if not deadline > 0:
+        if deadline is not None and not deadline > 0:
             raise InputError(f"deadline: expected a positive number of seconds, got {deadline!r}")
         self._said = (metrics, judge)
         self._options = {"store": store, "budget": budget, "deadline": deadline, "mask": mask, "texts": texts}
@@ -128,16 +129,7 @@ class MetricAdapter:
         Returns:
             One annotation per metric.
         """
-        row = read_host_row(make)
-        if row.error is not None:
-            return self._told(skipped_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error), target)
-        work, thread = self._begin(row)
-        try:
-            concurrent.futures.wait([work], timeout=self.deadline + LATE)
-        except BaseException:  # Ctrl-C
-            work.cancel()
-            raise
-        return self._told(self._outcome(work, thread, row.sample), target)
+        return self._told(self.score_row(make), target)
 
     async def ascore(self, make: RowSource, target: str | None = None) -> list[Annotation]:
         """Score one row, as `score` does, while the event loop goes on.
@@ -149,16 +141,54 @@ class MetricAdapter:
         Returns:
             One annotation per metric.
         """
+        return self._told(await self.ascore_row(make), target)
+
+    def score_row(self, make: RowSource) -> ScoredSample:
+        """Score one row, as `score` does.
+
+        Args:
+            make: A row, a sample, or a function that makes one.
+
+        Returns:
+            The sample with one score per metric.
+        """
         row = read_host_row(make)
         if row.error is not None:
-            return self._told(skipped_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error), target)
+            return self._unreadable(row)
         work, thread = self._begin(row)
         try:
-            await asyncio.wait([asyncio.wrap_future(work)], timeout=self.deadline + LATE)
+            concurrent.futures.wait([work], timeout=self._patience)
+        except BaseException:  # Ctrl-C
+            work.cancel()
+            raise
+        return self._outcome(work, thread, row.sample)
+
+    async def ascore_row(self, make: RowSource) -> ScoredSample:
+        """Score one row, as `score_row` does, while the event loop goes on.
+
+        Args:
+            make: A row, a sample, or a function that makes one.
+
+        Returns:
+            The sample with one score per metric.
+        """
+        row = read_host_row(make)
+        if row.error is not None:
+            return self._unreadable(row)
+        work, thread = self._begin(row)
+        try:
+            await asyncio.wait([asyncio.wrap_future(work)], timeout=self._patience)
         except asyncio.CancelledError:
             work.cancel()
             raise
-        return self._told(self._outcome(work, thread, row.sample), target)
+        return self._outcome(work, thread, row.sample)
+
+    @property
+    def _patience(self) -> float | None:
+        return None if self.deadline is None else self.deadline + LATE
+
+    def _unreadable(self, row: HostRow) -> ScoredSample:
+        return skipped_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error or "")
 
     def _begin(self, row: HostRow) -> tuple[Future[ScoredSample], LoopThread | None]:
         async def scored(cache: JudgementCache) -> ScoredSample:

@@ -311,7 +311,7 @@ class TextJudge(BaseJudge):
         raise failure
 
     def _is_cut_early(self, request: Request, reply: Reply, history: ReplyHistory) -> bool:
-        """Whether a smaller question is no remedy: replies are seldom cut, and this one has less than it was to have."""
+        """Whether a smaller question is no remedy: replies are seldom cut, and this one is shorter than usual."""
         written = reply.usage.completion_tokens
         return history.mostly_usable and written is not None and written < request.content.output_tokens
 
