@@ -66,7 +66,9 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
         **options: Unpack[PanelOptions],
     ) -> None:
         panel = metrics if isinstance(metrics, MetricAdapter) else MetricAdapter(metrics, judge, **options)
-        more = {"timeout": panel.deadline + _WAIT} if "timeout" in type(self).model_fields else {}
+        more: dict[str, Any] = {}
+        if panel.deadline is not None and "timeout" in type(self).model_fields:  # else MLflow's own limit stands
+            more["timeout"] = panel.deadline + _WAIT
         super().__init__(
             name=name or ", ".join(panel.labels), description=description, aggregations=aggregations, **more
         )
