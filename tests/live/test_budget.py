@@ -18,6 +18,7 @@ from assay.judges.base import BaseJudge
 from assay.judges.budget.budget import is_final
 from assay.judges.budget.sqlite_ledger import FileLedger
 from assay.judges.embedded.judge import EmbeddedJudge
+from assay.judges.http import latency
 from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.protocol import Answer
@@ -33,8 +34,14 @@ def sample(n: int) -> Sample:
     return Sample(question=f"What about house {n}?", answer=text, contexts=(Context(text=text),), id=str(n))
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No call is given up where a busy machine stands still for seconds: it would be charged at its estimate."""
+    monkeypatch.setattr(latency, "LEAST", 60.0)
+
+
 def judge_at(server: OpenAIServer, **options: Any) -> OpenAIJudge:
-    return OpenAIJudge("fake", base_url=server.base_url, **{"retry_base": 0.01, "timeout": 1.0, **options})
+    return OpenAIJudge("fake", base_url=server.base_url, **{"retry_base": 0.01, "timeout": 60.0, **options})
 
 
 def tokens_seen(server: OpenAIServer) -> int:
