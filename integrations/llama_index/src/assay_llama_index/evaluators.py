@@ -170,7 +170,7 @@ def evaluators(
 ) -> dict[str, BaseEvaluator]:
     """Make one evaluator per metric, by name, as `BatchEvalRunner` wants them.
 
-    They share one judge, and so its judgements: within an event loop, what two metrics ask alike is answered once.
+    They share one judge, and so its judgements: what two metrics ask alike is answered once.
 
         BatchEvalRunner(evaluators("faithfulness", "context_relevance"))
 
