@@ -177,7 +177,13 @@ async def test_evaluators_share_judgements(judge):
     await asyncio.gather(*(e.aevaluate(QUESTION, ANSWER, PASSAGES) for e in both.values()))
     for each in both.values():
         await each.aevaluate(QUESTION, ANSWER, PASSAGES)
+        each.evaluate(QUESTION, ANSWER, PASSAGES)  # in a running loop, too
     assert judge.asked == {"claims": 1, "support": 1}
+
+
+def test_evaluators_without_a_judge_share_the_embedded_one():
+    both = evaluators("faithfulness", "hallucination")
+    assert both["faithfulness"].judge is both["hallucination"].judge is AssayEvaluator("faithfulness").judge
 
 
 async def test_deadline():

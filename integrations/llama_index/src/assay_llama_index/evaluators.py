@@ -16,8 +16,6 @@ from assay.extension import (
     call_repr,
     join_specs,
     message_of,
-    resolve_judge,
-    resolve_metrics,
     run_sync,
     score_in_words,
 )
@@ -182,11 +180,8 @@ def evaluators(
     Returns:
         The evaluators, by the metrics' labels.
     """
-    shared = resolve_judge(judge)
-    return {
-        metric.label: AssayEvaluator(metric, shared, deadline=deadline)
-        for metric in resolve_metrics(join_specs(metrics))
-    }
+    adapter = MetricAdapter(join_specs(metrics), judge, deadline=deadline)
+    return {metric.label: AssayEvaluator(metric, adapter.judge, deadline=deadline) for metric in adapter.metrics}
 
 
 def _own_threshold(metric: Metric) -> float | None:
