@@ -8,12 +8,11 @@ that a request may fail again and again. "Three times" is 15% HTTP 500, 15% repl
 
 from __future__ import annotations
 
-import random
 import tempfile
-from collections.abc import Callable
 from typing import Any
 
-from tests._support.servers.openai_server import Call, OpenAIServer, Say
+from tests._support.servers.faults import Faults
+from tests._support.servers.openai_server import OpenAIServer
 
 METRICS = ["faithfulness", "context_precision", "context_recall", "answer_relevancy"]
 SAMPLES = 60
@@ -32,36 +31,20 @@ def rows() -> list[dict[str, Any]]:
             for n in range(SAMPLES)]  # fmt: skip
 
 
-def failing(shares: tuple[float, float, float], seed: int) -> Callable[[Call], Say | None]:
-    """What the endpoint says in place of an honest reply; each attempt is drawn for itself."""
-
-    def plan(call: Call) -> Say | None:
-        drawn = random.Random(f"{seed}/{call.key}/{call.attempt}").random()
-        if drawn < shares[0]:
-            return Say(status=500, body={"error": {"message": "The server had an error.", "type": "server_error"}})
-        if drawn < shares[0] + shares[1]:
-            return Say("Sorry, I would rather describe it: " + call.honest[: len(call.honest) // 2].replace("{", "("))
-        if drawn < sum(shares):
-            return Say(call.honest[: len(call.honest) // 2], finish="length")
-        return None
-
-    return plan
+def failing(shares: tuple[float, float, float], seed: int) -> Faults:
+    error_500, malformed, truncated = shares
+    return Faults(seed=seed, independent=True, error_500=error_500, malformed=malformed, truncated=truncated)
 
 
-def measure(plan: Callable[[Call], Say | None] | None = None) -> tuple[dict[tuple[str, str], float], int]:
+def measure(faults: Faults | None = None) -> tuple[dict[tuple[str, str], float], int]:
     """The scores by row and metric, and the calls."""
     from assay import OpenAIJudge, evaluate
 
-    with OpenAIServer(plan=plan) as server, tempfile.TemporaryDirectory() as folder:
+    with OpenAIServer(faults=faults or Faults()) as server, tempfile.TemporaryDirectory() as folder:
         judge = OpenAIJudge("fake", base_url=server.base_url, embedding_model="e")
         result = evaluate(rows(), METRICS, judge, store=folder, progress=False)
-        scores = {
-            (str(row.sample.id), name): score.value
-            for row in result
-            for name, score in row.scores.items()
-            if score.value is not None
-        }
-        return scores, len(server.calls)
+        values = {(str(row.sample.id), name): one.value for row in result for name, one in row.scores.items()}
+        return {key: value for key, value in values.items() if value is not None}, len(server.calls)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assay.errors import Cause
 from assay.judges.llm.judge import MOST_TRIES, TRIES
 from assay.judges.llm.openai import OpenAIJudge
-from assay.judges.llm.reply_history import KNOWN, RECENT, ReplyHistory
+from assay.judges.llm.reply_history import IN_VAIN, KNOWN, RECENT, ReplyHistory
 from assay.prompts import Support
 from tests._support.servers.openai_server import Call, OpenAIServer, Say
 from tests.benchmarks import bench_faults
@@ -92,6 +92,23 @@ async def test_a_reply_that_was_cut_early_is_asked_for_once_more(judge_at: Judge
         (answer,) = await ask(judge, two)
         assert answer.failure is None
         assert len(seen) - before == 4  # twice whole, and each half
+
+
+async def test_an_endpoint_that_cuts_by_its_own_limit_is_soon_not_asked_the_same_again(judge_at: JudgeAt) -> None:
+    """It cuts whatever has more than one claim: of 20 prompts of two claims three are asked again in vain."""
+
+    def plan(call: Call) -> Say | None:
+        return Say(call.honest[:20], finish="length") if call.honest.count('"label"') > 1 else None
+
+    two = [Support(claims(f"The bridge has {n} arches.", "It is red."), PASSAGES, "What of it?") for n in range(20)]
+    with OpenAIServer(plan=plan) as server:
+        judge = judge_at(server)
+        await ask(judge, *(support(n) for n in range(KNOWN)))
+        before = len(server.calls)
+        for one in two:
+            (answer,) = await ask(judge, one)
+            assert answer.failure is None
+        assert len(server.calls) - before == 20 * 3 + IN_VAIN  # whole, and each half
 
 
 @pytest.mark.long

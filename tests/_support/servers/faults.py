@@ -12,11 +12,13 @@ class Faults:
     """Shares of requests, each in [0, 1], that go wrong in a way. Their sum must not exceed 1.
 
     `repeat` is how many attempts at one request go wrong before it succeeds; None: all of them. Which request goes
-    wrong depends on its text and the seed, not on when it comes.
+    wrong depends on its text and the seed, not on when it comes. `independent`: each attempt is drawn for itself, and
+    `repeat` does not count.
     """
 
     seed: int = 0
     repeat: int | None = 1
+    independent: bool = False
     error_500: float = 0.0
     rate_limited: float = 0.0  # HTTP 429 with Retry-After
     malformed: float = 0.0  # a reply that is no JSON object
@@ -30,7 +32,9 @@ class Faults:
 
     def pick(self, key: str, attempt: int) -> str | None:
         """The name of what goes wrong with this attempt (from 1) at this request."""
-        if self.repeat is not None and attempt > self.repeat:
+        if self.independent:
+            key = f"{key}/{attempt}"
+        elif self.repeat is not None and attempt > self.repeat:
             return None
         drawn = random.Random(hashlib.sha256(f"{self.seed}/{key}".encode()).digest()).random()
         for name in NAMES:

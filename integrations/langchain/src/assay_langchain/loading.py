@@ -17,8 +17,17 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from assay import InputError
-from assay.extension import HostRow, JudgeSpec, Profile, missing, resolve_judge, resolve_metrics, system_entries
+from assay import InputError, Metric
+from assay.extension import (
+    BaseJudge,
+    HostRow,
+    JudgeSpec,
+    Profile,
+    missing,
+    resolve_judge,
+    resolve_metrics,
+    system_entries,
+)
 from assay_langchain.arguments import read_json, row_of_arguments
 from assay_langchain.classic import (
     AssayPairwiseStringEvaluator,
@@ -175,10 +184,7 @@ def load_evaluator(
         said = f"takes {', '.join(taken)}" if taken else "takes no arguments"
         raise InputError(f"load_evaluator: {name}: {error}; it {said}") from None
     made: Any
-    asked = resolve_judge(judge if judge is not None else llm)
-    failure = metric.cannot(asked)
-    if failure is not None:
-        raise InputError(f"load_evaluator: {name}: {failure.message}; pass judge=...")
+    asked = _judge_for(metric, judge if judge is not None else llm, name)
     if name == "trajectory":
         made = _LoadedTrajectory(metric, asked, agent_tools=tools)
     else:
@@ -198,11 +204,16 @@ def _of_metric(name: str, judge: JudgeSpec, kwargs: Mapping[str, Any]) -> Evalua
         raise InputError(
             f"load_evaluator: evaluator: expected the name of a metric, or one of {', '.join(KINDS)}; {error}"
         ) from None
+    return AssayStringEvaluator(metric, _judge_for(metric, judge, name))
+
+
+def _judge_for(metric: Metric, judge: JudgeSpec, name: str) -> BaseJudge:
+    """The judge. Raises InputError where it can never score the metric."""
     asked = resolve_judge(judge)
     failure = metric.cannot(asked)
     if failure is not None:
         raise InputError(f"load_evaluator: {name}: {failure.message}; pass judge=...")
-    return AssayStringEvaluator(metric, asked)
+    return asked
 
 
 def load_evaluators(

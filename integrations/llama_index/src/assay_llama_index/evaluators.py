@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
-from assay import Cause, InputError, Metric, Sample, Score, ScoredSample
+from assay import Cause, InputError, Metric, Sample, Score
 from assay.extension import (
     BY_CONVENTION,
     HostRow,
@@ -116,9 +116,7 @@ class AssayEvaluator(BaseEvaluator):
         return run_sync(lambda: self.aevaluate_response(query, response, **kwargs))
 
     async def _evaluated(self, make: Callable[[], HostRow]) -> EvaluationResult:
-        return self._of(await self._adapter.ascore_row(make))
-
-    def _of(self, scored: ScoredSample) -> EvaluationResult:
+        scored = await self._adapter.ascore_row(make)
         try:
             return self._result(scored.scores[self.metric.label], scored.sample)
         except Exception as error:  # one exception would abort the whole batch

@@ -282,20 +282,23 @@ class TextJudge(BaseJudge):
         correction: Correction | None = None
         failure = JudgeFailure(Cause.PARSE, "no reply")
         history: ReplyHistory = self.__dict__.setdefault("_history", ReplyHistory())
-        tried = cut = 0
+        tried, cut = 0, False
         while tried < (MOST_TRIES if history.mostly_usable else TRIES):
             tried += 1
             request = Request(content, correction, more_room)
             reply = await self._reserved(request)
             tally.add(reply)
             self._check_prompt(request, reply)
+            if cut:
+                history.add_second(reply.truncated)
             if reply.truncated:
-                cut += 1
-                failure = JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
-                if cut > 1 or not self._is_cut_early(request, reply, history):
-                    break
                 history.add(False)
+                failure = JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
+                if cut or not self._is_cut_early(request, reply, history):
+                    break
+                cut = True
                 continue
+            cut = False
             try:
                 judgement = prompt.read(self._read(content, reply))
             except InvalidReply as error:
@@ -313,7 +316,7 @@ class TextJudge(BaseJudge):
     def _is_cut_early(self, request: Request, reply: Reply, history: ReplyHistory) -> bool:
         """Whether a smaller question is no remedy: replies are seldom cut, and this one is shorter than usual."""
         written = reply.usage.completion_tokens
-        return history.mostly_usable and written is not None and written < request.content.output_tokens
+        return history.cuts_by_chance and written is not None and written < request.content.output_tokens
 
     def _check_prompt(self, request: Request, reply: Reply) -> None:
         """Raise JudgeFailure (prompt_truncated) where the endpoint shortened the prompt."""
