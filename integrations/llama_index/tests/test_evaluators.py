@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from typing import ClassVar
 
 import pytest
@@ -184,6 +185,13 @@ async def test_evaluators_share_judgements(judge):
 def test_evaluators_without_a_judge_share_the_embedded_one():
     both = evaluators("faithfulness", "hallucination")
     assert both["faithfulness"].judge is both["hallucination"].judge is AssayEvaluator("faithfulness").judge
+
+
+@pytest.mark.parametrize("make", [AssayEvaluator, lambda name: evaluators(name)[name]], ids=["one", "of several"])
+def test_an_evaluator_with_the_embedded_judge_goes_to_other_processes(make):
+    row = {"query": QUESTION, "response": ANSWER, "contexts": PASSAGES}
+    evaluator = make("faithfulness")
+    assert pickle.loads(pickle.dumps(evaluator)).evaluate(**row).score == evaluator.evaluate(**row).score == 1.0
 
 
 async def test_deadline():

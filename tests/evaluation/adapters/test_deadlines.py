@@ -23,6 +23,7 @@ from assay_langchain.classic import AssayStringEvaluator
 from assay_langchain.langsmith import AssayRunEvaluator
 from assay_langsmith import AssayEvaluator as LangSmithEvaluator
 
+from assay.errors import InputError
 from assay.evaluation.adapters import adapter
 from assay.judges.base import BaseJudge
 
@@ -139,3 +140,9 @@ def test_an_evaluation_ends_though_its_judge_does_not(
     assert value is None
     assert "timeout" in str(reason)
     assert not over.is_set()
+
+
+@pytest.mark.parametrize("deadline", [0, -1.0, float("nan"), "5", [1]])
+def test_a_deadline_is_a_positive_number(deadline: Any) -> None:
+    with pytest.raises(InputError, match="deadline: expected a positive number of seconds, or None, got"):
+        adapter.MetricAdapter("faithfulness", deadline=deadline)

@@ -66,6 +66,13 @@ class Exiting:
         raise SystemExit(3)
 
 
+class Closed:
+    """An object that cannot even be looked at."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError("closed")
+
+
 class Text(str):
     """A text of a class of its own."""
 
@@ -256,6 +263,16 @@ def test_a_value_that_is_no_text_is_never_scored(way: str, metric: str, field: s
 @pytest.mark.parametrize("way", WAYS)
 def test_an_object_that_exits_when_it_is_read_ends_no_evaluation(way: str) -> None:
     assert WAYS[way]("langchain:exact_match", {**ROW, "answer": Exiting()}) == (None, "bad_row")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [Closed, Exiting])
+@pytest.mark.parametrize(
+    ("way", "field"),  # the contexts of a response are the nodes that the test itself makes of them
+    [(way, "answer") for way in WAYS] + [(way, "contexts") for way in WAYS if way != "LlamaIndex evaluate_response"],
+)
+def test_an_object_that_cannot_be_looked_at_is_a_bad_row(way: str, kind: type[Any], field: str) -> None:
+    assert WAYS[way]("faithfulness", {**ROW, field: kind()}) == (None, "bad_row")
 
 
 @pytest.mark.filterwarnings("ignore")

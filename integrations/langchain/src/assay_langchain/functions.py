@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from assay import InputError, Metric, Sample, Score
-from assay.extension import JudgeSpec, MetricAdapter, missing
+from assay.extension import HostRow, JudgeSpec, MetricAdapter, missing
 from assay_langchain.translate import row_from_values
 
 if TYPE_CHECKING:
@@ -66,12 +66,13 @@ def as_evaluator(
     def evaluator(
         *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, contexts: Any = None, **more: Any
     ) -> dict[str, Any]:
-        passages = more.get("context") if missing(contexts) else contexts
-        scored = adapter.score_row(
-            lambda: row_from_values(
+        def row() -> HostRow:
+            passages = more.get("context") if missing(contexts) else contexts
+            return row_from_values(
                 inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, contexts=passages
             )
-        )
+
+        scored = adapter.score_row(row)
         score = scored.scores[one.label]
         return {
             "key": one.label,

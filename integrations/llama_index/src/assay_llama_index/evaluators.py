@@ -10,6 +10,7 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from assay import Cause, InputError, Metric, Sample, Score
 from assay.extension import (
     BY_CONVENTION,
+    BaseJudge,
     HostRow,
     JudgeSpec,
     MetricAdapter,
@@ -39,7 +40,7 @@ class AssayEvaluator(BaseEvaluator):
     the metric needs one, fails (bad_row). Nothing but cancellation is raised.
 
     Args:
-        metric: A metric or its name.
+        metric: A metric, its name, or an adapter with one metric, which has its own judge and deadline.
         judge: A judge, its name, or None for the embedded one.
         threshold: Passing means at least this, or at most this where lower is better. The default is the metric's own,
             where it has one ("llamaindex:correctness" passes from 4 on); else 0.5 for metrics between 0 and 1. For
@@ -49,17 +50,21 @@ class AssayEvaluator(BaseEvaluator):
 
     def __init__(
         self,
-        metric: Metric | str,
+        metric: Metric | str | MetricAdapter,
         judge: JudgeSpec = None,
         threshold: float | None = None,
         deadline: float | None = 120.0,
     ) -> None:
-        self._adapter = MetricAdapter(metric, judge, deadline=deadline)
+        self._adapter = metric if isinstance(metric, MetricAdapter) else MetricAdapter(metric, judge, deadline=deadline)
         if len(self._adapter.metrics) != 1:
             raise InputError(f"metric: expected one, got {metric!r}; for several use `evaluators`")
         self.metric = self._adapter.metrics[0]
-        self.judge = self._adapter.judge
         self.threshold = _own_threshold(self.metric) if threshold is None else threshold
+
+    @property
+    def judge(self) -> BaseJudge:
+        """The judge that is asked."""
+        return self._adapter.judge
 
     def __repr__(self) -> str:
         return call_repr(self, self.metric.label, self.judge, threshold=self.threshold)
@@ -179,7 +184,7 @@ def evaluators(
         The evaluators, by the metrics' labels.
     """
     adapter = MetricAdapter(join_specs(metrics), judge, deadline=deadline)
-    return {metric.label: AssayEvaluator(metric, adapter.judge, deadline=deadline) for metric in adapter.metrics}
+    return {one.labels[0]: AssayEvaluator(one) for one in adapter.each()}
 
 
 def _own_threshold(metric: Metric) -> float | None:

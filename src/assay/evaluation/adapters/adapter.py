@@ -63,8 +63,8 @@ class MetricAdapter:
         texts: False: explanations and evidence hold no text of the sample.
 
     Raises:
-        InputError: A metric is unknown, this judge can never score it or give an answer at once, or `deadline` is
-            not positive.
+        InputError: A metric is unknown, this judge can never score it or give an answer at once, or `deadline` is no
+            positive number.
     """
 
     def __init__(
@@ -78,8 +78,8 @@ class MetricAdapter:
         mask: Mask | None = None,
         texts: bool = True,
     ) -> None:
-        if deadline is not None and not deadline > 0:
-            raise InputError(f"deadline: expected a positive number of seconds, got {deadline!r}")
+        if deadline is not None and not (isinstance(deadline, (int, float)) and deadline > 0):
+            raise InputError(f"deadline: expected a positive number of seconds, or None, got {deadline!r}")
         self._said = (metrics, judge)
         self._options = {"store": store, "budget": budget, "deadline": deadline, "mask": mask, "texts": texts}
         self.metrics = resolve_metrics(metrics)
