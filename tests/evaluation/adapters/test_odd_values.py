@@ -229,6 +229,8 @@ WAYS: dict[str, Score] = {
     "LangChain run evaluator": _langchain_run,
     "LangChain load_evaluator": _langchain_loaded,
 }
+#: The contexts of a response are nodes that the test makes of them, and load_evaluator is given none here.
+WITHOUT_CONTEXTS = {"LlamaIndex evaluate_response", "LangChain load_evaluator"}
 #: LangChain itself raises for a reference of None that an evaluator requires.
 CHECKED_BY_LANGCHAIN = {"LangChain string evaluator", "LangChain load_evaluator"}
 
@@ -268,8 +270,8 @@ def test_an_object_that_exits_when_it_is_read_ends_no_evaluation(way: str) -> No
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", [Closed, Exiting])
 @pytest.mark.parametrize(
-    ("way", "field"),  # the contexts of a response are the nodes that the test itself makes of them
-    [(way, "answer") for way in WAYS] + [(way, "contexts") for way in WAYS if way != "LlamaIndex evaluate_response"],
+    ("way", "field"),
+    [(way, "answer") for way in WAYS] + [(way, "contexts") for way in WAYS if way not in WITHOUT_CONTEXTS],
 )
 def test_an_object_that_cannot_be_looked_at_is_a_bad_row(way: str, kind: type[Any], field: str) -> None:
     assert WAYS[way]("faithfulness", {**ROW, field: kind()}) == (None, "bad_row")
