@@ -97,6 +97,7 @@ def _sections(order: Iterable[str], measured: Mapping[str, Measured]) -> list[tu
         flaky += [f"- {name}: `{test}` ({' or '.join(outcomes)})" for test, outcomes in found.flaky.items()]
         deselected += [f"- {name}: `{test}`: {reason}" for test, reason in suite.deselected.items()]
         said.append(_said(name, each.attached))
+    deselected += [f"- {name}: the whole suite, of which no run is kept" for name in SUITES if name not in measured]
     return [
         ("Because of assay", because),
         ("An empty handler too", shared),
