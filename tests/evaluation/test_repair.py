@@ -138,6 +138,37 @@ def test_what_is_not_the_run_is_refused_and_changes_nothing(address: str, run: R
     assert (after.missing, after.rows, rows_of(after)) == (2, 8, rows_of(before))
 
 
+@pytest.mark.parametrize(
+    "statement", [None, "DELETE FROM rows WHERE number = 9", "UPDATE rows SET body = '' WHERE number = 9"]
+)
+@pytest.mark.parametrize("edited", [(1,), (1, 2), (1, 2, 3, 4)])
+def test_data_that_were_edited_make_no_run_better(
+    address: str, run: Result, statement: str | None, edited: tuple[int, ...]
+) -> None:
+    """Rows 1 and 2 are wrong in the run and right in the data: they are not damaged, so they stay as they are."""
+    if statement:
+        damage(address, statement)
+    before = Result.load("one", address)
+    data = [
+        {**row, "answer": f"It is {n}.", "question": f"Edited {n}?"} if n in edited else row
+        for n, row in enumerate(ROWS, 1)
+    ]
+    with pytest.raises(InputError, match=rf"data: {len(edited)} rows? \({', '.join(map(str, edited))}\) differ"):
+        repair(address, data)
+    after = Result.load("one", address)
+    assert rows_of(after) == rows_of(before)
+    assert after.complete is (statement is None)
+
+
+def test_a_run_of_the_user_s_is_not_the_run_that_a_repair_makes(address: str, run: Result) -> None:
+    evaluate(ROWS[:3], "faithfulness", Counting(), store=address, run="one (repair)", progress=False)
+    damage(address, "DELETE FROM rows WHERE number = 1 AND run = 'one'")
+    repair(address)
+    with Store(address) as store:
+        assert sorted(one.id for one in store.runs()) == ["one", "one (repair)"]
+    assert Result.load("one (repair)", address).rows == 3
+
+
 def test_a_run_that_did_not_finish_is_scored_again(address: str, run: Result) -> None:
     with Store(address) as store:
         store.put_run("one", {**store.get_run("one"), "stopped": "interrupted"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from assay._util.terminal import pluralize
@@ -85,14 +86,13 @@ async def arepair(
     scored = [(number, _skipped(row, chosen)) for number, row in lost.items() if isinstance(row, RowError)]
     judged = 0
     if samples:
-        part = f"{run[:400]} (repair)"
+        part = f"{run[:400]} (repair {token_hex(4)})"  # a name that no run of the user has
         again = await aevaluate(
             [*samples.values()],
             chosen,
             judge,
             store=store,
             run=part,
-            replace=True,
             language=language,
             progress=progress,
         )
@@ -125,27 +125,37 @@ def _lost_rows(run: str, store: Store, data: Data) -> tuple[dict[int, Sample | R
     damage = check_run(store, run)
     kept = {row.number: row.scored.sample for row in store.rows(run)}
     lost: dict[int, Sample | RowError] = {}
-    different = total = 0
+    different: dict[int, Sample] = {}
+    known, total = set[int](), 0
     for number, row in data:
         total += 1
+        if isinstance(row, Sample):
+            known.add(hash(_texts(row)))
         if number not in kept:
             lost[number] = row
         elif isinstance(row, Sample) and _texts(row) != _texts(kept[number]):
-            different += 1
-            lost[number] = row
+            different[number] = row
     saved = damage.rows + damage.missing + damage.pruned
-    if total < saved or different > MOST_DIFFERENT * len(kept):
+    if total < saved or len(different) > MOST_DIFFERENT * len(kept):
         raise InputError(
-            f"data: run {run!r} has {pluralize(saved, 'row')}; here are {total}, of which {different} of "
+            f"data: run {run!r} has {pluralize(saved, 'row')}; here are {total}, of which {len(different)} of "
             f"{len(kept)} differ from the rows that the run still has: these are other data"
         )
+    # a row that differs is damaged only where the digest says so, or where it is another row of the data: else the data
+    # were edited since, and the run would become one of other data
+    edited = [] if damage.altered else [n for n in different if hash(_texts(kept[n])) not in known]
+    if edited:
+        raise InputError(
+            f"data: {pluralize(len(edited), 'row')} ({', '.join(map(str, edited[:20]))}) differ from the rows that run "
+            f"{run!r} has, which are not damaged: these are other data. Score them as a run of their own"
+        )
     strays = [number for number in kept if number > total]
-    if len(lost) - different > len(damage.unreadable) + damage.missing + damage.pruned + len(strays):
+    if len(lost) > len(damage.unreadable) + damage.missing + damage.pruned + len(strays):
         raise InputError(
             f"data: {total} rows, and run {run!r} has {saved} of them: which ones cannot be told. Give the data that "
             "it was scored from, without the others"
         )
-    return lost, strays
+    return lost | different, strays
 
 
 def _texts(sample: Sample) -> tuple[object, ...]:
