@@ -231,7 +231,9 @@ def test_pairs_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert refused(tmp_path, "MY_KEY", "http://llm.example.com:8000/v1") is not sent
 
 
-@pytest.mark.parametrize("wrong", ["MY_KEY", "@host", "MY_KEY@", "MY_KEY@host:x", "MY_KEY@a@b", "MY_KEY@http://host"])
+@pytest.mark.parametrize(
+    "wrong", ["MY_KEY", "@host", "MY_KEY@", "MY_KEY@host:x", "MY_KEY@a@b", "MY_KEY@http://host", "MY_KEY@\u00dfhost"]
+)
 def test_a_pair_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     monkeypatch.setenv(ALLOW, wrong)
     monkeypatch.setenv("K", SECRET)
@@ -333,3 +335,27 @@ def test_a_source_of_the_file_is_not_asked_with_a_key(tmp_path: Path) -> None:
     (tmp_path / "assay.toml").write_text('data = "phoenix:http://127.0.0.1:1"\n')
     done = assay(tmp_path, "score", PHOENIX_API_KEY="k")
     assert (done.returncode, "PHOENIX_API_KEY is not sent to http://127.0.0.1:1" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "host", ["llm.a\u00dfess.com", "llm.assess\u3002com", "\uff4clm.assess.com", "llm.\u0430ssess.com"]
+)
+def test_a_host_that_is_not_ascii_gets_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    """Clients and Python do not agree on the host that "\u00df" stands for."""
+    monkeypatch.setenv(ALLOW, "LLMK@llm.assess.com")
+    monkeypatch.setenv("LLMK", SECRET)
+    text = f'[judge]\nname = "openai:m"\nbase_url = "https://{host}/v1"\napi_key_env = "LLMK"\n'
+    (tmp_path / "assay.toml").write_text(text, encoding="utf-8")
+    config = configuration(folder=tmp_path)
+    assert config is not None
+    with pytest.raises(InputError):
+        check_judge_key(config, "openai:m", f"https://{host}/v1", "LLMK", "api_key_env")
+
+
+@pytest.mark.parametrize("store", ["postgresql://localhost:abc/x", "postgresql://[::1", "postgresql://h:99999/x"])
+def test_a_database_address_that_cannot_be_read_is_named(tmp_path: Path, store: str) -> None:
+    (tmp_path / "assay.toml").write_text(f'store = "{store}"\n')
+    config = configuration(folder=tmp_path)
+    assert config is not None
+    with pytest.raises(InputError, match="expected an address like postgresql://USER@HOST/DATABASE"):
+        check_store(config)

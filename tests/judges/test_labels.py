@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from assay.judges.llm.labels import Token, attach_probabilities
+from assay.judges.llm.labels import Token, attach_probabilities, drop_probabilities
 from assay.judges.llm.replies import find_object
 from assay.prompts.schemas import TEXT, array, one_of, record
 
@@ -129,3 +129,12 @@ def test_mended_replies_have_no_probabilities(text: str) -> None:
 def test_tokens_of_another_text_are_ignored() -> None:
     assert "probs" not in attached(reply(), [Token("other", (("supported", 0.0),))])["verdicts"][0]
     assert "probs" not in attached(reply(), [])["verdicts"][0]
+
+
+@pytest.mark.parametrize("forged", ["abc", [1], {"supported": None}, {"supported": 1.0}, None])
+def test_what_a_reply_itself_calls_probabilities_is_dropped(forged: object) -> None:
+    """Only the tokens show them. A field of that name stays where it is no label's."""
+    inner = {"label": "supported", "probs": forged, "mass": forged, "passages": [{"label": "x", "probs": forged}]}
+    data = {"probs": forged, "verdicts": [inner]}
+    drop_probabilities(data)
+    assert data == {"probs": forged, "verdicts": [{"label": "supported", "passages": [{"label": "x"}]}]}

@@ -281,6 +281,9 @@ def uvicorn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn.server", module)
 
 
+Handler = Callable[[int, Any], object]
+
+
 def start_server(end: ProcessEnd, ends: list[str], follow: Callable[[ProcessEnd], None]) -> Server:
     """A server that runs, and has the application in it."""
     server = Server(ends)
@@ -305,6 +308,70 @@ def test_a_server_of_uvicorn_that_a_signal_ends_runs_the_work_after_its_lifespan
     assert ends == ["lifespan", "work"]
     end.run()  # and where the process goes on to its exit functions, as with SIGINT
     assert ends == ["lifespan", "work"]
+
+
+def closed_over(before: Handler) -> Handler:
+    def handle(number: int, frame: object) -> None:
+        before(number, frame)
+
+    return handle
+
+
+def wrapped_twice(before: Handler) -> Handler:
+    return functools.wraps(before)(closed_over(closed_over(before)))
+
+
+def in_a_partial(before: Handler) -> Handler:
+    return functools.partial(lambda before, number, frame: before(number, frame), before)
+
+
+class App:
+    """An application that keeps the handler of its server."""
+
+    def __init__(self, before: Handler) -> None:
+        self.before = before
+
+    def handle(self, number: int, frame: object) -> None:
+        self.before(number, frame)
+
+    __call__ = handle
+
+
+def in_a_global(before: Handler) -> Handler:
+    space: dict[str, Any] = {"before": before}
+    exec("def handle(number, frame):\n    before(number, frame)", space)
+    return space["handle"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.usefixtures("uvicorn")
+@pytest.mark.parametrize(
+    "put_over",
+    [closed_over, wrapped_twice, in_a_partial, lambda before: App(before).handle, App, in_a_global],
+    ids=["closure", "two closures", "partial", "method", "object", "global"],
+)
+def test_a_server_is_found_behind_the_application_s_own_handler(put_over: Callable[[Handler], Handler]) -> None:
+    ends: list[str] = []
+    end, server = ProcessEnd(lambda: ends.append("work")), Server(ends)
+    before = signal.signal(signal.SIGTERM, put_over(server.handle_exit))
+    try:
+        end.register()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    server.run(signal.SIGTERM)
+    assert ends == ["lifespan", "work"]
+
+
+@pytest.mark.usefixtures("uvicorn")
+def test_a_handler_that_calls_itself_or_much_else_is_given_up() -> None:
+    def handle(number: int, frame: object) -> None:
+        handle(number, frame)
+
+    handle.others = [handle] * 1000  # type: ignore[attr-defined]
+    before = signal.signal(signal.SIGTERM, handle)
+    try:
+        ProcessEnd(lambda: None).register()
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @pytest.mark.usefixtures("uvicorn")

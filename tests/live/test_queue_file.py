@@ -185,3 +185,32 @@ def test_samples_with_times_of_another_clock_are_due(tmp_path: Path) -> None:
         db.execute("UPDATE samples SET due = due + 3600, appended = appended + 3600")
     file = QueueFile(tmp_path)
     assert len(file.lease("worker", 5, file.now() + 60)) == 2
+
+
+def damage(folder: Path) -> None:
+    """Every page but the first, which says that this is a database."""
+    file = folder / "spool.db"
+    with sqlite3.connect(file) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = file.read_bytes()
+    file.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
+
+
+def test_a_worker_on_a_damaged_queue_says_so_and_ends(tmp_path: Path) -> None:
+    queue = SampleQueue(tmp_path)
+    submit(queue, 0, 20)
+    assert queue.flush(5)
+    queue.close()
+    damage(tmp_path)
+    worker = Worker(tmp_path, "faithfulness", ScriptedJudge(support=lambda claim, passage: "supported"))
+    with pytest.raises(StoreError, match="spool"):
+        worker.run(until_empty=True)
+
+
+def test_a_damaged_queue_is_named_when_an_application_opens_it(tmp_path: Path) -> None:
+    queue = SampleQueue(tmp_path)
+    submit(queue, 0, 20)
+    queue.close()
+    damage(tmp_path)
+    with pytest.raises(StoreError, match=r"spool\.db"):
+        SampleQueue(tmp_path)

@@ -62,6 +62,14 @@ TABLE: list[tuple[str, tuple[Entry, ...], tuple[str, list[str], int, int] | None
     (C, (("P1", S, TRUE),), AMBIGUOUS),
     (N, (("P1", S, TRUE),), (S, [S, N], 1, 0)),
     (N, (("P1", C, TRUE),), (C, [C, N], 1, 0)),
+    # a located quote of a few letters, which is in many passages, changes no label
+    (N, (("P1", S, "."),), AMBIGUOUS),
+    (N, (("P1", S, "a"),), AMBIGUOUS),
+    (N, (("P1", C, "14 days"),), AMBIGUOUS),  # six letters and digits
+    (N, (("P1", S, "Ref ... e ... s ... 14 ... s"),), AMBIGUOUS),
+    (N, (("P1", N, "a"),), (N, [N, N], 1, 0)),
+    (N, (("P1", S, "a"), ("P2", S, TRUE_TOO)), (S, [S, S], 2, 0)),
+    (S, (("P1", S, "14 days"),), (S, [S, N], 1, 0)),
     # one invented quote
     (S, (("P1", S, INVENTED),), AMBIGUOUS),
     (S, (("P1", C, INVENTED),), AMBIGUOUS),

@@ -27,8 +27,9 @@ def well_formed(text: str) -> str:
     """`text` with every lone surrogate replaced by U+FFFD, one for one, so that offsets stay.
 
     JSON may carry half an emoji (`"\\ud83d"`, often the end of a text that was cut); such a text cannot be stored or
-    sent as UTF-8.
+    sent as UTF-8. What comes out is a plain `str`: `str()` of a member of a text enumeration would be its name.
     """
+    text = str.__str__(text)
     if text.isascii():
         return text
     try:

@@ -51,6 +51,15 @@ def reason_of(error: BaseException) -> str:
     return f"{reason} ({error})" if reason else str(error)
 
 
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite says, or the error was raised because it said, that the file is damaged: no later try will do."""
+    damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    code = getattr(error, "sqlite_errorcode", None)
+    if isinstance(code, int):
+        return code & 0xFF in damaged
+    return isinstance(error, StoreError) and error.__cause__ is not None and is_damage(error.__cause__)
+
+
 @contextmanager
 def as_store_error(what: str) -> Iterator[None]:
     """Within, errors of SQLite and of the file system are StoreErrors; `what` begins their message."""

@@ -88,7 +88,7 @@ def _most_of(text: str, said: str) -> bool:
 def _one_of(texts: Mapping[str, str], keys: tuple[str, ...]) -> AnswerKey:
     """The answer, where all these keys hold the same."""
     same = {spaced(texts[key]) for key in keys}
-    return AnswerKey(keys, well_formed(str(texts[keys[0]])) if len(same) == 1 else None)
+    return AnswerKey(keys, well_formed(texts[keys[0]]) if len(same) == 1 else None)
 
 
 def _texts(run: Run) -> dict[str, str]:

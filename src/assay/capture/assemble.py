@@ -347,7 +347,7 @@ def _only_text(values: Mapping[Any, Any]) -> str | None:
 
 
 def _text(text: str) -> str | None:
-    return well_formed(str(text)) if text.strip() else None
+    return well_formed(text) if text.strip() else None
 
 
 def _messages(value: Any) -> Sequence[Any]:

@@ -84,6 +84,7 @@ def repair(
 def _lines(found: StoreCheck) -> list[str]:
     lines = [f"store {found.store}: {error}" for error in found.errors]
     lines += [f"run {run.run}: {'; '.join(_facts(run))}" for run in found.runs if run.damaged or run.pruned]
+    lines += [f"run {run}: the store has its rows, and has lost the run" for run in found.lost_runs]
     if found.unreadable_judgements:
         of = pluralize(found.judgements, "judgement")
         lines.append(f"{found.unreadable_judgements} of {of} cannot be read; they are asked again where needed")

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from assay._util.origins import is_below
 from assay.config.reading import Config
@@ -68,9 +68,12 @@ class _Place:
     def of(cls, address: str) -> Self:
         try:
             parts = urlsplit(address)
-            return cls(parts.scheme, (parts.hostname or "").casefold(), parts.port or _PORTS.get(parts.scheme))
+            found = cls(parts.scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme))
         except ValueError:
             raise InputError(f"expected an address with a host, got {address!r}") from None
+        if not found.host.isascii():  # clients do not agree on the host that it stands for
+            raise InputError(f"expected a host in ASCII, as in xn--bcher-kva.example, got {found.host!r}")
+        return found
 
     @property
     def entry(self) -> str:
@@ -121,9 +124,8 @@ def check_store(config: Config, ways: str = COMMAND_LINE) -> None:
     store = str(config.store or "")
     if config.trusted or not is_database(store):
         return
-    parts = urlsplit(url_of(store))
+    parts, place = _database(config)
     socket = parse_qs(parts.query).get("host", [None])[-1]
-    place = _Place("postgresql", (parts.hostname or "localhost").casefold(), parts.port or 5432)
     own = (os.environ.get("PGHOST") or "localhost", os.environ.get("PGPORT") or "5432")
     if own == (socket or place.host, str(place.port)) or _allowed("PGPASSWORD", place):
         return
@@ -213,9 +215,9 @@ def _pairs() -> Sequence[tuple[str, str, int | None]]:
             host, port = parts.hostname, parts.port
         except ValueError:
             host, port = None, None
-        if not variable or not host or parts.netloc != place or "@" in place:
+        if not variable or not host or not host.isascii() or parts.netloc != place or "@" in place:
             raise InputError(f"{ALLOW}: expected entries like MY_KEY@llm.example.com:8000, got {entry!r}")
-        found.append((variable, host.casefold(), port))
+        found.append((variable, host.lower(), port))
     return found
 
 
@@ -254,11 +256,20 @@ def destinations(config: Config) -> list[str]:
         found.append(f"read judge instructions from {judge.instructions}")
     store = str(config.store or "")
     if is_database(store):
-        parts = urlsplit(url_of(store))
-        place = _Place("postgresql", (parts.hostname or "localhost").casefold(), parts.port or 5432)
+        parts, place = _database(config)
         password = "" if parts.password else ", with PGPASSWORD"
         found.append(f"send rows and scores to {place}{password}")
     return [*found, *(phrase for source in config.data for phrase in _data_destinations(config, source))]
+
+
+def _database(config: Config) -> tuple[SplitResult, _Place]:
+    """The address of a store that is a database, in parts, and its server."""
+    try:
+        parts = urlsplit(url_of(str(config.store)))
+        return parts, _Place("postgresql", (parts.hostname or "localhost").lower(), parts.port or 5432)
+    except ValueError as error:
+        message = f"expected an address like postgresql://USER@HOST/DATABASE: {error}"
+        raise config.section.error("store", message) from None
 
 
 def _data_destinations(config: Config, source: str) -> list[str]:

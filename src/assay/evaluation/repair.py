@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 #: Of rows that were not lost so many may differ from the data's: beyond that, these are other data.
 MOST_DIFFERENT = 0.5
+SHOWN = 20  # numbers of rows in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +148,8 @@ def _lost_rows(run: str, store: Store, data: Data) -> tuple[dict[int, Sample | R
     edited = [] if damage.altered else [n for n in different if hash(_texts(kept[n])) not in known]
     if edited:
         raise InputError(
-            f"data: {pluralize(len(edited), 'row')} ({', '.join(map(str, edited[:20]))}) differ from the rows that run "
-            f"{run!r} has, which are not damaged: these are other data. Score them as a run of their own"
+            f"data: {pluralize(len(edited), 'row')} ({', '.join(map(str, edited[:SHOWN]))}) differ from the rows that "
+            f"run {run!r} has, which are not damaged: these are other data. Score them as a run of their own"
         )
     strays = [number for number in kept if number > total]
     if len(lost) > len(damage.unreadable) + damage.missing + damage.pruned + len(strays):
@@ -173,12 +175,12 @@ def lost_in_words(run: str, store: Store) -> str:
         raise StoreError(damage.info)
     facts = []
     if damage.unreadable:
-        facts.append(f"cannot be read: {', '.join(map(str, damage.unreadable[:20]))}")
+        facts.append(f"cannot be read: {', '.join(map(str, damage.unreadable[:SHOWN]))}")
     if damage.missing or damage.pruned:
         have = {*store.numbers(run)}
         most = damage.rows + damage.missing + damage.pruned
-        gone = [str(number) for number in range(1, most + 1) if number not in have]
-        facts.append(f"gone: {', '.join(gone[:20])}{' …' if len(gone) > 20 else ''}")
+        gone = [*islice((str(number) for number in range(1, most + 1) if number not in have), SHOWN + 1)]
+        facts.append(f"gone: {', '.join(gone[:SHOWN])}{' …' if len(gone) > SHOWN else ''}")
     if damage.altered:
         facts.append("some are not the ones that were saved; the data show which")
     return "; ".join(facts)

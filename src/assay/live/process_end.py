@@ -10,15 +10,20 @@ not end in their way.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import functools
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+import types
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any
 
 #: Exit priority: multiprocessing closes its pools at 15 and its queues at 10, and a sink may use them.
 PRIORITY = 100
+_LOOKED_AT = 200  # callables behind a signal handler
 
 
 class ProcessEnd:
@@ -53,8 +58,9 @@ class ProcessEnd:
 
     def follow_server(self) -> None:
         """Run the work when a signal ends the uvicorn server that runs in this process."""
-        server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-        if server is self._server or not isinstance(server, _loaded("uvicorn.server", "Server") or ()):
+        server_class = _loaded("uvicorn.server", "Server")
+        server = None if server_class is None else _owner(signal.getsignal(signal.SIGTERM), server_class)
+        if server is None or server is self._server:
             return
         self._server, shutdown = server, server.shutdown
 
@@ -107,6 +113,39 @@ class ProcessEnd:
 def _loaded(module: str, name: str) -> Any:
     """A name of a module; None where the module is not loaded, or another thread is importing it."""
     return getattr(sys.modules.get(module), name, None)
+
+
+def _owner(handler: Any, kind: type) -> Any:
+    """The object of this class whose method a signal handler is, or is called by it; None where none is found.
+
+    Applications put a handler of their own over that of the server and call the server's from it: the method is in a
+    closure, in a `functools.partial`, in an attribute or in a global variable that the handler names.
+    """
+    waiting, seen = deque([handler]), set[int]()
+    while waiting and len(seen) < _LOOKED_AT:
+        one = waiting.popleft()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(owner := getattr(one, "__self__", None), kind):
+            return owner
+        waiting.extend(found for found in _called_by(one, owner) if callable(found))
+    return None
+
+
+def _called_by(one: Any, owner: Any) -> Iterator[Any]:
+    """What a callable may call: what it closes over, wraps or names, and attributes of the object that it is of."""
+    function = getattr(one, "__func__", one)
+    for cell in getattr(function, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # it is empty yet
+            yield cell.cell_contents
+    if isinstance(function, functools.partial):
+        yield from (function.func, *function.args, *function.keywords.values())
+    if isinstance(function, types.FunctionType):
+        yield from (function.__globals__.get(name) for name in function.__code__.co_names)
+        yield from function.__defaults__ or ()
+    for holder in (owner, None if isinstance(one, (types.FunctionType, types.MethodType, type)) else one):
+        yield from getattr(holder, "__dict__", {}).values() if not isinstance(holder, types.ModuleType) else ()
 
 
 def _is_child_of_multiprocessing() -> bool:

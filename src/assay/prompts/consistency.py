@@ -5,7 +5,8 @@ A quote is evidence if a string search finds it in its passage. The rules, for a
 - An invented quote (one that is not in its passage) is no evidence. It adds nothing and changes no label.
 - A label that comes with quotes needs one that counts and has the same label. Otherwise the reply contradicts itself:
   the judge is asked again, and in the end the score has no value (`ambiguous`).
-- "not_mentioned" becomes the label of a located quote: a passage that supports a claim is enough for all together.
+- "not_mentioned" becomes the label of a located quote: a passage that supports a claim is enough for all together. A
+  quote of a few letters is in any passage: it changes no label, and the reply contradicts itself.
 - A label without quotes stands: passages may support a claim together where none does alone.
 
 Three things count although no search finds them in the passage: a label without a quote, a quote from a picture, and
@@ -23,9 +24,11 @@ from assay.prompts.schemas import text_of
 from assay.records import Evidence, Span
 from assay.records.phrases import shortened
 from assay.text import locate_parts
+from assay.text.scripts import CJK
 
 #: The key by which a judge says of an entry with a quote that the quote is in the text as it was shown, with changes.
 AS_SHOWN = "as_shown"
+_TELLING = 8  # letters and digits, of which one in a script without spaces counts as four
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class PassageLabel:
         spans: Where the quote is in the passage; () where it is not there, or where there is none.
         pictured: Whether the passage has a picture, on which the quote may be.
         as_shown: Whether the quote is in a text that the judge was shown with changes.
+        telling: Whether one located part of the quote has letters and digits enough to say something.
     """
 
     passage: int
@@ -45,6 +49,7 @@ class PassageLabel:
     spans: tuple[Span, ...] = ()
     pictured: bool = False
     as_shown: bool = False
+    telling: bool = False
 
     @classmethod
     def of(
@@ -60,7 +65,8 @@ class PassageLabel:
         """What an entry of a reply says of the passage with this text, its quote searched for there."""
         quote = text_of(entry, "quote")
         spans = locate_parts(quote, text) if quote else ()
-        return cls(passage, label, quote, probability, spans, pictured, entry.get(AS_SHOWN) is True)
+        telling = any(_weight(span.of(text)) >= _TELLING for span in spans)
+        return cls(passage, label, quote, probability, spans, pictured, entry.get(AS_SHOWN) is True, telling)
 
     @property
     def counts(self) -> bool:
@@ -88,7 +94,13 @@ def consistent(label: str, about: str, passages: Sequence[PassageLabel], neutral
         InconsistentReply: Passages are named, and none that counts has the label.
     """
     if label == neutral:
-        lifted = {one.label for one in passages if one.spans} - {neutral}
+        short = next((one for one in passages if one.spans and not one.telling and one.label != neutral), None)
+        lifted = {one.label for one in passages if one.telling} - {neutral}
+        if short is not None and not lifted:
+            raise InconsistentReply(
+                f"{about} has the label {label!r}, and the quote {shortened(short.quote or '', 80)!r} the label "
+                f"{short.label!r}. The labels of verdict and quotes must agree; quote all the words that decide."
+            )
         return "supported" if "supported" in lifted else min(lifted, default=label)
     stated = [one for one in passages if one.label != neutral or not one.counts]
     if not stated or any(one.counts and one.label == label for one in stated):
@@ -102,6 +114,10 @@ def consistent(label: str, about: str, passages: Sequence[PassageLabel], neutral
     raise InconsistentReply(
         f"{about} has the label {label!r}, and no quote has that label. The labels of verdict and quotes must agree."
     )
+
+
+def _weight(text: str) -> int:
+    return sum(4 if CJK.match(char) else 1 for char in text if char.isalnum())
 
 
 def count_unlocated(passages: Sequence[PassageLabel]) -> int:

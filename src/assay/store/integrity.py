@@ -53,6 +53,7 @@ class StoreCheck(Record):
         store: Name of the store.
         errors: What the database itself finds damaged.
         runs: One for each run, the one started last first.
+        lost_runs: Runs of which the store has rows, and has lost what is known about them.
         judgements: Cached judgements.
         unreadable_judgements: Of those, the ones that cannot be read: they are asked again where they are needed.
     """
@@ -60,13 +61,15 @@ class StoreCheck(Record):
     store: str
     errors: tuple[str, ...] = ()
     runs: tuple[RunCheck, ...] = ()
+    lost_runs: tuple[str, ...] = ()
     judgements: int = 0
     unreadable_judgements: int = 0
 
     @property
     def damaged(self) -> bool:
         """Whether the database, a run or a judgement is damaged."""
-        return bool(self.errors or self.unreadable_judgements or any(run.damaged for run in self.runs))
+        lost = self.errors or self.lost_runs or self.unreadable_judgements
+        return bool(lost or any(run.damaged for run in self.runs))
 
 
 def check_store(store: Store) -> StoreCheck:
@@ -85,13 +88,22 @@ def check_store(store: Store) -> StoreCheck:
     runs = tuple(check_run(store, run.id) for run in store.runs())
     judgements, unreadable = _count_judgements(store)
     return StoreCheck(
-        store=store.name, errors=errors, runs=runs, judgements=judgements, unreadable_judgements=unreadable
+        store=store.name,
+        errors=errors,
+        runs=runs,
+        lost_runs=tuple(store.lost_runs()),
+        judgements=judgements,
+        unreadable_judgements=unreadable,
     )
 
 
 def check_run(store: Store, run: str) -> RunCheck:
     """Read all rows of a run and check them. See `check_store`."""
-    counts, digests, unreadable, rows = store.row_counts(run), RowDigests(), list[int](), 0
+    try:
+        counts = store.row_counts(run)
+    except StoreError as error:
+        return RunCheck(run=run, rows=0, info=str(error))
+    digests, unreadable, rows = RowDigests(), list[int](), 0
     for number, name, body in store.row_bodies(run):
         digests.add(number, name, body)
         rows += 1
@@ -114,6 +126,7 @@ def check_run(store: Store, run: str) -> RunCheck:
 def _info_error(store: Store, run: str) -> str | None:
     try:
         store.get_run(run)
+        store.run_started(run)
     except StoreError as error:
         return str(error)
     return None

@@ -66,7 +66,10 @@ def version_of(db: sqlite3.Connection) -> int:
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         found = db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
-        version = max(version, int(found[0]) if found else 0)
+        try:
+            version = max(version, int(found[0]) if found else 0)
+        except ValueError:
+            raise sqlite3.DatabaseError(f"its version is damaged: {found[0]!r}") from None
     return int(version)
 
 

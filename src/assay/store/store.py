@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import NoneType
 from typing import Any, NamedTuple, Self, TypeVar
 
 from assay._util.call_repr import call_repr
@@ -61,6 +62,14 @@ _NEW_RUN = (
     "CASE COUNT(*) WHEN 0 THEN 0 END FROM rows WHERE rows.run = ?"
 )
 _COUNTS = "(SELECT COUNT(*) FROM rows WHERE rows.run = runs.id), saved, pruned, digest"
+#: Names in the table of rows that are not in that of runs. The names are looked up one after the other by the index: to
+#: read all rows would take seconds.
+_LOST_RUNS = (
+    "WITH RECURSIVE names (run) AS (SELECT MIN(run) FROM rows UNION ALL "
+    "SELECT (SELECT MIN(run) FROM rows WHERE rows.run > names.run) FROM names WHERE names.run IS NOT NULL) "
+    "SELECT run FROM names WHERE run IS NOT NULL AND run NOT IN (SELECT id FROM runs) ORDER BY run"
+)
+_MOST_MISSING = 10_000_000  # rows of a run, or a hundred times those that are there
 #: Why a run did not finish of which nothing else is known.
 DAMAGED = "what is known about it is damaged"
 
@@ -495,17 +504,30 @@ class Store:
             Every run, the one started last first. Where what is known about one is damaged, `info` has only `stopped`.
         """
         sql = f"SELECT id, started, info, info_digest, {_COUNTS} FROM runs ORDER BY number DESC"
-        return [
-            StoredRun(run, started, self._info_or_damage(run, info, digest), RowCounts(*counts))
-            for run, started, info, digest, *counts in self.query(sql)
-        ]
+        return [self._stored_run(*row) for row in self.query(sql)]
 
-    def _info_or_damage(self, run: str, text: str, digest: int | None) -> dict[str, Any]:
+    def _stored_run(self, run: Any, started: Any, text: Any, digest: Any, *counts: Any) -> StoredRun:
+        """A row of the table, whatever damage put there."""
         try:
-            return self._info(run, text, digest)
+            if not isinstance(run, str) or not isinstance(started, (int, float)):
+                raise StoreError(
+                    f"store {self.name!r}: the name or the start of a run is damaged: {run!r}, {started!r}"
+                )
+            return StoredRun(run, started, self._info(run, text, digest), self._counts(run, counts))
         except StoreError as error:
             log.warning("assay: %s", error)
-            return {"judge": "", "metrics": [], "stopped": DAMAGED}
+            info = {"judge": "", "metrics": [], "stopped": DAMAGED}
+            began = float(started) if isinstance(started, (int, float)) else 0.0
+            return StoredRun(run if isinstance(run, str) else repr(run), began, info, RowCounts(0, None))
+
+    def _counts(self, run: str, counts: Sequence[Any]) -> RowCounts:
+        """The counts of a run. Raises StoreError where they cannot be: the rows that are lost would fill the memory."""
+        stored, saved, pruned, digest = counts
+        whole = all(isinstance(one, int) and one >= 0 for one in (stored, pruned, 0 if saved is None else saved))
+        found = RowCounts(stored, saved, pruned, digest)
+        if not whole or not isinstance(digest, (int, NoneType)) or found.missing > max(_MOST_MISSING, stored * 100):
+            raise StoreError(f"store {self.name!r}: run {run!r}: its number of rows is damaged: {saved!r}, {pruned!r}")
+        return found
 
     def row_counts(self, run: str) -> RowCounts:
         """Count the rows of a run.
@@ -515,9 +537,12 @@ class Store:
 
         Returns:
             How many rows it has, and how many were saved for it.
+
+        Raises:
+            StoreError: The counts are damaged.
         """
         found = self._one(f"SELECT {_COUNTS} FROM runs WHERE id = ?", run)
-        return RowCounts(0, None) if found is None else RowCounts(*found)
+        return RowCounts(0, None) if found is None else self._counts(run, found)
 
     def run_started(self, run: str) -> float | None:
         """Read when a run began.
@@ -527,9 +552,16 @@ class Store:
 
         Returns:
             Seconds since 1970; None where there is no such run.
+
+        Raises:
+            StoreError: The start is damaged.
         """
         row = self._one("SELECT started FROM runs WHERE id = ?", run)
-        return None if row is None else float(row[0])
+        if row is None:
+            return None
+        if not isinstance(row[0], (int, float)):
+            raise StoreError(f"store {self.name!r}: run {run!r}: its start is damaged: {row[0]!r}")
+        return float(row[0])
 
     def ids_of_several(self, run: str, most: int = 5) -> list[tuple[str, list[int]]]:
         """Find ids that stand on more than one row of a run.
@@ -559,16 +591,30 @@ class Store:
 
         Raises:
             InputError: There is no such run.
+            StoreError: The last run cannot be told, because the store has lost one.
         """
         if run == "last":
+            if lost := self.lost_runs():
+                raise StoreError(
+                    f"store {self.name!r}: it has lost what is known about {', '.join(map(repr, lost[:5]))}, of which "
+                    "it has rows: which run is the last cannot be told. Name the run"
+                )
             row = self._one("SELECT id FROM runs ORDER BY number DESC LIMIT 1")
         else:
             row = self._one("SELECT id FROM runs WHERE id = ?", well_formed(run))
         if row is None:
-            known = [name for (name,) in self.query("SELECT id FROM runs ORDER BY number DESC LIMIT 5")]
+            known = [str(name) for (name,) in self.query("SELECT id FROM runs ORDER BY number DESC LIMIT 5")]
             there = f"; the latest are {', '.join(known)}" if known else "; it holds no runs yet"
             raise InputError(f"run {run!r} is not in the store {self.name!r}{there}")
         return str(row[0])
+
+    def lost_runs(self) -> list[str]:
+        """Find runs of which the store has rows, and has lost what is known about them.
+
+        Returns:
+            Their names, in order; empty for a store without damage.
+        """
+        return [str(name) for (name,) in self.query(_LOST_RUNS)]
 
     def put_row(self, run: str, number: int, scored: ScoredSample, *, started: float | None = None) -> None:
         """Keep one scored row; a row with the same number is replaced.

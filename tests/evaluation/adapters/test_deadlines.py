@@ -26,6 +26,7 @@ from assay_langsmith import AssayEvaluator as LangSmithEvaluator
 from assay.errors import InputError
 from assay.evaluation.adapters import adapter
 from assay.judges.base import BaseJudge
+from assay.judges.scripted_judge import ScriptedJudge
 
 QUESTION, ANSWER, PASSAGES = "Why do cats purr?", "Cats purr when calm.", ["Cats purr when calm."]
 DEADLINE = 0.3
@@ -142,7 +143,14 @@ def test_an_evaluation_ends_though_its_judge_does_not(
     assert not over.is_set()
 
 
-@pytest.mark.parametrize("deadline", [0, -1.0, float("nan"), "5", [1]])
+@pytest.mark.parametrize("deadline", [0, -1.0, float("nan"), "5", [1], True])
 def test_a_deadline_is_a_positive_number(deadline: Any) -> None:
     with pytest.raises(InputError, match="deadline: expected a positive number of seconds, or None, got"):
         adapter.MetricAdapter("faithfulness", deadline=deadline)
+
+
+@pytest.mark.parametrize("deadline", [float("inf"), 1e300, 1e10])
+def test_a_deadline_may_be_as_long_as_one_likes(deadline: float) -> None:
+    judge = ScriptedJudge(support=lambda claim, passage: "supported")
+    evaluator = assay_langchain.as_evaluator("faithfulness", judge, deadline=deadline)
+    assert evaluator(inputs=QUESTION, outputs=ANSWER, contexts=PASSAGES)["score"] == 1.0

@@ -7,6 +7,7 @@ the same values in place of the answer, the reference and the contexts.
 from __future__ import annotations
 
 import asyncio
+import enum
 import types
 import uuid
 import warnings
@@ -77,6 +78,12 @@ class Text(str):
     """A text of a class of its own."""
 
 
+class Label(str, enum.Enum):  # noqa: UP042  # as people write it: its str() is "Label.SAID"
+    """A text that is a member of an enumeration, as structured outputs have them."""
+
+    SAID = PASSAGE
+
+
 MISSING = {"nan": float("nan"), "None": None, "pd.NA": pd.NA, "pd.NaT": pd.NaT, "np.nan": np.float64("nan")}
 NO_TEXTS = {
     "an exception": ValueError("timeout"),
@@ -93,7 +100,7 @@ NO_TEXTS = {
 }
 EMPTY: dict[str, Any] = {"an empty dict": {}}
 BLANK = {"empty": "", "blank": " "}
-TEXTS = {"a text": PASSAGE, "a text of its own class": Text(PASSAGE)}
+TEXTS = {"a text": PASSAGE, "a text of its own class": Text(PASSAGE), "an enumerated text": Label.SAID}
 
 MISSING_CONTEXTS = {"a list of nan": [float("nan")], "a list of None": [None]}
 NO_CONTEXTS = {

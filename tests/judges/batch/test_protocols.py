@@ -305,6 +305,23 @@ def test_the_code_of_a_reply_is_found_whatever_stands_around_it(fence: str, said
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        {"content": [{"type": "text", "text": "{}"}]},
+        {"content": None, "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]},
+        {"content": None, "function_call": {"name": "f", "arguments": "{}"}},
+        {"content": {"request_code": "0a1b2c"}},
+        {"content": None, "reasoning_content": "{}"},
+    ],
+)
+def test_the_code_is_found_wherever_the_answer_is(message: dict[str, Any]) -> None:
+    """As in the places of a chat reply of which the judge reads the answer."""
+    said = json.dumps({"request_code": "0a1b2c", "items": []})
+    placed = json.loads(json.dumps(message).replace('"{}"', json.dumps(said)))
+    assert code_in({"choices": [{"message": placed}]}) == "0a1b2c"
+
+
+@pytest.mark.parametrize(
     "content",
     [None, "yes", "[1]", "5", '{"a": 1}', "{", "[" * 10_000, 5, {}, '{"request_code": null}', '"request_code"' * 9999],
 )

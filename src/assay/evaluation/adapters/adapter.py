@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -78,7 +79,8 @@ class MetricAdapter:
         mask: Mask | None = None,
         texts: bool = True,
     ) -> None:
-        if deadline is not None and not (isinstance(deadline, (int, float)) and deadline > 0):
+        number = isinstance(deadline, (int, float)) and not isinstance(deadline, bool)
+        if deadline is not None and not (number and deadline > 0):
             raise InputError(f"deadline: expected a positive number of seconds, or None, got {deadline!r}")
         self._said = (metrics, judge)
         self._options = {"store": store, "budget": budget, "deadline": deadline, "mask": mask, "texts": texts}
@@ -185,7 +187,7 @@ class MetricAdapter:
 
     @property
     def _patience(self) -> float | None:
-        return None if self.deadline is None else self.deadline + LATE
+        return None if self.deadline is None else min(self.deadline + LATE, threading.TIMEOUT_MAX)
 
     def _unreadable(self, row: HostRow) -> ScoredSample:
         return skipped_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error or "")

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.judges.llm.message_text import text_of
+
 #: Its name in a reply.
 FIELD = "request_code"
 _CODE = re.compile(rf'"{FIELD}"\s{{0,9}}:\s{{0,9}}"([^"]{{0,40}})"')
@@ -59,8 +61,9 @@ def code_in(body: Mapping[str, Any]) -> str | None:
         The first code; None where there is none, as where the model left it out.
     """
     try:
-        found = _CODE.search(body["choices"][0]["message"]["content"])
-    except (LookupError, TypeError):
+        choice = body["choices"][0]
+        found = _CODE.search(text_of(choice["message"], choice) or "")
+    except (LookupError, TypeError, AttributeError):
         return None
     return None if found is None else found[1]
 

@@ -25,7 +25,7 @@ from assay.judges.guarded_call import bug, gather_all
 from assay.judges.http.deadlines import Deadline, within
 from assay.judges.http.replies import UNCOUNTED
 from assay.judges.http.reply_bytes import TEXT
-from assay.judges.llm.labels import Token, attach_probabilities
+from assay.judges.llm.labels import Token, attach_probabilities, drop_probabilities
 from assay.judges.llm.prefix_warmup import Prefixes
 from assay.judges.llm.prompt_truncation import check_prompt
 from assay.judges.llm.replies import cleaned, find_object, is_copied
@@ -359,10 +359,11 @@ class TextJudge(BaseJudge):
         found = find_object(reply.text, content.required)
         if is_copied(found, [fences.clean(s.text) for s in content.material if "{" in s.text]):
             raise InvalidReply("The JSON object is copied from the texts; give your own.")
+        drop_probabilities(found.data)
         if reply.tokens:
             attach_probabilities(found, content.schema, reply.text, reply.tokens, content.labels)
         data = cleaned(found)
-        if "quote" in found.text:
+        if "quote" in found.text or "\\u" in found.text:  # a key may be written with escapes
             shown = [(s.text, fences.clean(self.mask(s.text) if self.mask else s.text)) for s in content.material]
             mark_quotes(data, [changed for text, changed in shown if changed != text])
         return data

@@ -60,6 +60,19 @@ def attach_probabilities(
             item["mass"] = total
 
 
+def drop_probabilities(data: Any) -> None:
+    """Take away what a reply itself calls the probabilities of its labels: only tokens show those.
+
+    Args:
+        data: The reply, which is changed.
+    """
+    for value in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        drop_probabilities(value)
+    if isinstance(data, dict) and "label" in data:
+        data.pop("probs", None)
+        data.pop("mass", None)
+
+
 def _labelled(data: Any, schema: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Sequence[str]]]:
     """The objects with a text as label, in the order of their labels in the document, each with what is allowed."""
     if isinstance(data, list):

@@ -21,7 +21,7 @@ from typing import ClassVar
 from assay._util.call_repr import call_repr
 from assay._util.compression import to_json
 from assay._util.error_counter import log
-from assay._util.sqlite import FileReplaced
+from assay._util.sqlite import FileReplaced, as_store_error
 from assay.errors import AssayError, InputError
 from assay.live import environment
 from assay.live.base import BaseIntake
@@ -101,8 +101,9 @@ class SampleQueue(BaseIntake):
         self._max_bytes = max_bytes
         self._file = QueueFile(self.path, timeout=1.0)
         self._file.create()
-        fold_processes(self._file)
-        self._file.now()  # for forked children as well
+        with as_store_error(f"{str(self._file.path)!r} cannot be read"):
+            fold_processes(self._file)
+            self._file.now()  # for forked children as well
         self._file.close()
         super().__init__(environment.sampling() if sampling is None else sampling)
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay._util.call_repr import call_repr, labels
 from assay._util.error_counter import Errors, log
+from assay._util.sqlite import is_damage
 from assay.errors import Cause, InputError, StoreError
 from assay.evaluation.score_sample import score_sample, skipped_sample
 from assay.judges.base import JudgeSpec, check_immediate
@@ -135,6 +136,7 @@ class Worker:
         self._outbox_options = {"max_tries": max_tries, "backoff": backoff, "lease": lease}
         self._keep = (keep, keep_samples, remember)
         self._errors = Errors()
+        self._damage: BaseException | None = None  # of the queue's file
         self._stop_now = threading.Event()
         self._wake: Callable[[], None] = lambda: None  # wakes the loop of `run`, from any thread
         self._unreachable = 0  # samples in a row whose judge was out of reach
@@ -226,6 +228,8 @@ class Worker:
 
         try:
             while not self._stop_now.is_set():
+                if self._damage is not None:
+                    raise StoreError(f"{str(self._file.path)!r}: the queue is damaged: {self._damage}")
                 changed.clear()
                 while len(running) < self._concurrency and (leased := leases.next()) is not None:
                     task = asyncio.create_task(self._one(leased, cache.next(), leases))
@@ -331,6 +335,9 @@ class Worker:
 
     def _failed(self, error: BaseException, where: str) -> None:
         self._errors.add(error, where)
+        if where == "queue" and is_damage(error):  # to wait would not help
+            self._damage = error
+            self._wake()
 
     def _safely(self, action: Any, *arguments: Any) -> Any:
         """The result of a step on the file; None where the file cannot be used just now."""
