@@ -227,6 +227,29 @@ async def test_an_answer_that_is_usable_the_second_time_counts(at: At) -> None:
     assert len(server.requests) == 2
 
 
+@pytest.mark.parametrize(("times", "cause"), [(1, None), (9, Cause.AMBIGUOUS)])
+async def test_decisions_that_contradict_each_other_are_asked_for_once_more(
+    at: At, times: int, cause: Cause | None
+) -> None:
+    """Passage 1 says that the bridge opened in 1889: contradicted by all passages together is no verdict then."""
+
+    def turned(number: int, said: list[Said]) -> list[Said]:
+        return (
+            on("c1", lambda one: replace(one, shares={"contradicted": 1.0}))(number, said) if number < times else said
+        )
+
+    with DecisionServer(twist=turned) as server:
+        (answer,) = await ask(at(server), SUPPORT)
+    assert len(server.requests) == 2
+    assert answer.usage.calls == 2
+    if cause is None:
+        assert answer.judgement[0].label == "supported"
+    else:
+        assert answer.failure is not None
+        assert answer.failure.cause is cause
+        assert "The bridge opened in 1889" in answer.failure.message
+
+
 async def test_order_and_answers_that_nobody_asked_for_do_not_matter(at: At) -> None:
     def shuffled(number: int, said: list[Said]) -> list[Said]:
         odd = Said(replace(said[0].question, name="q99"), {"supported": 0.0, "contradicted": 1.0, "not_mentioned": 0.0})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import InputError, InvalidReply
+from assay.errors import InconsistentReply, InputError, InvalidReply
 from assay.prompts import (
     BackQuestions,
     Checklist,
@@ -317,6 +317,37 @@ def test_support_can_be_decided_many_questions_in_one_request():
     assert (first.label, first.probability) == ("not_mentioned", 0.2)
     assert (second.label, second.probability) == ("supported", 0.9)
     assert [cell.label for cell in second.cells] == ["supported", "not_mentioned", "not_mentioned"]
+
+
+@pytest.mark.parametrize(
+    ("overall", "passages", "label"),
+    [
+        ("supported", ("not_mentioned", "not_mentioned"), "supported"),  # both together
+        ("supported", ("supported", "contradicted"), "supported"),
+        ("supported", ("contradicted", "not_mentioned"), None),
+        ("contradicted", ("supported", "not_mentioned"), None),
+        ("contradicted", ("supported", "supported"), None),
+        ("contradicted", ("contradicted", "supported"), "contradicted"),
+        ("not_mentioned", ("not_mentioned", "supported"), "supported"),
+        ("not_mentioned", ("contradicted", "contradicted"), "contradicted"),
+        ("not_mentioned", ("contradicted", "supported"), "supported"),
+    ],
+)
+def test_decisions_on_passages_and_on_all_of_them_agree(overall, passages, label):
+    """As with quotes; None: the decisions contradict each other."""
+    prompt = Support((Claim(text="It is red.", span=Span(0, 10)),), ("One.", "Two."))
+    said = {"c1": overall, "c1p1": passages[0], "c1p2": passages[1]}
+    answers = {
+        name: {one: 0.8 if one == chosen else 0.1 for one in ("supported", "contradicted", "not_mentioned")}
+        for name, chosen in said.items()
+    }
+    if label is None:
+        with pytest.raises(InconsistentReply, match=r"'It is red\\.' is"):
+            prompt.from_decisions(answers)
+        return
+    (verdict,) = prompt.from_decisions(answers)
+    assert verdict.label == label
+    assert verdict.probability == (0.8 if label == "supported" else 0.1)
 
 
 # ---- the others

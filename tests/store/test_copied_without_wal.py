@@ -51,3 +51,18 @@ def test_a_copy_of_the_file_alone_is_no_whole_run(tmp_path: Path, size: int) -> 
             assert found.metrics["faithfulness"].total == 60  # what is missing are gaps
     assert seen > 0 or size == 5
     assert Result.load("nightly", kept).complete
+
+
+def test_a_copy_of_the_file_alone_knows_the_last_run(tmp_path: Path) -> None:
+    """The first run is right, the second wrong: "last" in the copy is not the first one."""
+    kept = Store(tmp_path / "kept")
+    for name, answer in (("good", "Cats purr."), ("bad", "Cats bark.")):
+        rows = [{"answer": answer, "contexts": ["Cats purr."]}] * 20
+        judge = ScriptedJudge(support=lambda claim, text: "supported" if "purr" in claim else "not_mentioned")
+        evaluate(rows, "faithfulness", judge, store=kept, run=name, progress=False)
+    folder = copied(tmp_path / "kept", "copy")
+    with Store(folder) as store:
+        assert store.run_id("last") == "bad"
+    found = Result.load("last", folder)
+    assert found.run == "bad"
+    assert check(GATE, found).verdict != "PASS"

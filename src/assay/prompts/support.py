@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from assay.errors import InputError, InvalidReply
+from assay.errors import InconsistentReply, InputError, InvalidReply
 from assay.prompts.base import (
     Division,
     LabelQuestion,
@@ -138,10 +138,17 @@ class Support(ItemVerdicts):
         for c, claim in enumerate(self.claims, 1):
             cells = tuple(cell(f"c{c}p{p}") for p in range(1, len(self.passages) + 1))
             overall = cell(f"c{c}")
-            if overall.label == "not_mentioned" and cells:
-                # one passage that supports a claim is enough for all of them together
-                best = max(cells, key=lambda known: known.probability or 0.0)
-                overall = best if best.label == "supported" else overall
+            stated = {known.label for known in cells} - {"not_mentioned"}
+            if overall.label == "not_mentioned" and stated:
+                # one passage that supports or contradicts a claim is enough for all of them together
+                label = strongest([*stated])
+                best = max(cells, key=lambda known: (known.label == label, known.probability or 0.0))
+                overall = best if label == "supported" else Cell(label=label, probability=overall.probability)
+            elif overall.label != "not_mentioned" and stated and overall.label not in stated:
+                raise InconsistentReply(
+                    f"the claim {shortened(claim.text, 80)!r} is {overall.label} by all passages together, and the "
+                    "passages that say something of it have another label"
+                )
             verdicts.append(Verdict(label=overall.label, probability=overall.probability, claim=claim, cells=cells))
         return tuple(verdicts)
 

@@ -182,6 +182,9 @@ class FileTables:
         pages, free, size = (int(self.rows(f"PRAGMA {name}")[0][0]) for name in _SIZES)
         return (pages - free) * size
 
+    def settle(self) -> None:
+        self._file.rows("PRAGMA wal_checkpoint(PASSIVE)")
+
     def shrink(self) -> None:
         self._file.rows("VACUUM")
         self._file.rows("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -373,6 +373,7 @@ class Store:
         if not made and self._one("SELECT id, started, info FROM runs WHERE id = ?", run) != values:  # not done twice
             there = f"run: {run!r} is in the store {self.name!r} already"
             raise InputError(f"{there}; take another name, or delete it first with Store.delete_run")
+        self._tables.settle()  # else a copy of the file alone would not know that there is a run after the one before
         return values[1]
 
     def put_run(self, run: str, info: Mapping[str, Any], *, started: float | None = None) -> None:

@@ -72,6 +72,9 @@ class Tables(Protocol):
         Of a file with all that is in it, of a database without its indices.
         """
 
+    def settle(self) -> None:
+        """Move what was written into the main file, where there are several, as far as nobody else is in the way."""
+
     def shrink(self) -> None:
         """Give back what deleted rows took, where that is ours to do."""
 

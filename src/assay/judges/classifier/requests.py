@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.errors import Cause, JudgeFailure
+from assay.errors import Cause, InconsistentReply, JudgeFailure
 from assay.judges import prompt_rendering as fences
 from assay.judges.classifier.protocol import PREFACE, ClassifierProtocol, Outcome, unfit
 from assay.judges.guarded_call import bug, gather_all
@@ -85,20 +85,34 @@ class Decider:
         return [answers[n] if n == k else replace(answers[n], usage=Usage()) for k, n in enumerate(same)]
 
     async def _ask(self, prompt: JudgePrompt[Any], more_room: bool) -> Answer:
-        """The answer of all requests for one prompt, or the first failure among its questions."""
+        """The answer of all requests for one prompt, or the first failure among its questions.
+
+        Where the answers contradict each other, all are asked once more.
+        """
+        spent, contradiction = Usage(), ""
+        for _ in range(2):
+            found, usage = await self._decisions(prompt)
+            spent += usage
+            failure = next((outcome for outcome in found.values() if isinstance(outcome, JudgeFailure)), None)
+            if failure is not None:
+                return Answer(failure=failure, usage=spent)
+            try:
+                return Answer(judgement=prompt.from_decisions(found), usage=spent)  # type: ignore[arg-type]  # no failure is left
+            except InconsistentReply as error:
+                contradiction = str(error)
+            except Exception as error:  # a prompt of a user's own may be wrong
+                return Answer(failure=bug(error), usage=spent)
+        return Answer(failure=JudgeFailure(Cause.AMBIGUOUS, contradiction), usage=spent)
+
+    async def _decisions(self, prompt: JudgePrompt[Any]) -> tuple[dict[str, Outcome], Usage]:
+        """The outcomes of all questions of a prompt."""
         requests = ClassifierWindow(self.endpoint.settings.window_tokens).requests(prompt, self.max_questions)
         found: dict[str, Outcome] = {}
         spent = Usage()
         for outcomes, usage in await gather_all([self._outcomes(_material(prompt), some) for some in requests]):
             found |= outcomes
             spent += usage
-        failure = next((outcome for outcome in found.values() if isinstance(outcome, JudgeFailure)), None)
-        if failure is not None:
-            return Answer(failure=failure, usage=spent)
-        try:
-            return Answer(judgement=prompt.from_decisions(found), usage=spent)  # type: ignore[arg-type]  # no failure is left
-        except Exception as error:  # a prompt of a user's own may be wrong
-            return Answer(failure=bug(error), usage=spent)
+        return found, spent
 
     async def _outcomes(
         self, material: Sequence[PromptSection], asked: Sequence[LabelQuestion]
