@@ -25,7 +25,7 @@ from assay.data.arrow_rows import row_sizes
 from assay.data.exports import read_records
 from assay.data.files import from_path
 from assay.data.sources import UnreadableRow, unique
-from assay.errors import InputError, MissingExtra
+from assay.errors import Cause, InputError, MissingExtra
 from assay.records import Sample
 from tests._support import linear
 
@@ -495,3 +495,17 @@ def test_a_table_of_very_many_columns_is_checked_in_linear_time(name: str) -> No
             unique(name.format(n=n) for n in range(len(text)))
 
     assert linear.fault(names, "x" * 3_000, "x" * 30_000) is None
+
+
+@pytest.mark.parametrize("field", ["question", "answer", "metadata", "history", "messages", "ids", "context_ids"])
+@pytest.mark.parametrize(
+    "text", ["[" + "[]," * 50_000 + "[]]", "[" + "{}," * 50_000 + "{}]", '{"a":[' + "1," * 99_999 + "1]}"]
+)
+def test_json_in_a_text_is_counted_before_it_is_parsed(field: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """150 kB of text take some 5 MB as lists; a row may take 1 MiB here. The row beside it is read."""
+    monkeypatch.setattr(limits, "ROW", 1 << 20)
+    row = {"question": "Q", "answer": "A", "contexts": ["c"]}
+    found = [item for _, item in open_data([{**row, field: text}, row])]
+    assert isinstance(found[0], RowError)
+    assert found[0].cause is Cause.TOO_LARGE
+    assert isinstance(found[1], Sample)

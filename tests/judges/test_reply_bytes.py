@@ -314,3 +314,47 @@ async def test_sixteen_bombs_at_once_stay_below_600_mb(over: str, bomb: str, at:
     peak, judged, causes = out.decode().split(" ", 2)
     assert int(peak) < 600
     assert (int(judged) >= 20, causes.strip()) == (True, "['too_large']")  # every other request gets a good reply
+
+
+def members(size: int, content: bytes = b"") -> bytes:
+    one = gzip.compress(content)
+    return one * (size // len(one))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body", "error"),
+    [
+        ("gzip", members(MIB), BrokenReply),
+        ("gzip, gzip", gzip.compress(members(MIB)), BrokenReply),
+        ("gzip, deflate", zlib.compress(members(MIB)), BrokenReply),
+        ("gzip, gzip, gzip", gzip.compress(gzip.compress(members(64 * MIB))), BrokenReply),
+        ("gzip", members(MIB, b"x"), BrokenReply),  # a byte of each part is counted, but not the work
+        ("gzip, gzip", gzip.compress(gzip.compress(b"") + b"\0" * 200 * MIB), BrokenReply),
+        ("gzip, gzip", gzip.compress(b"\x1f\x8b\x08\x10" + b"\0" * 6 + b"a" * 200 * MIB), ReplyTooLarge),  # a long name
+        (", ".join(["gzip"] * 1000), GOOD, BrokenReply),
+        (", ".join(["gzip"] * 5), GOOD, BrokenReply),
+    ],
+)
+def test_packings_that_give_few_bytes_for_much_work_are_given_up(
+    encoding: str, body: bytes, error: type[Exception]
+) -> None:
+    """What would be unpacked is far more than the work of the limit; what is given up has used a part of it."""
+    unpacked: list[bytes] = []
+
+    def read() -> None:
+        reader = ReplyReader(200, encoding, ReplyLimit(most=MIB))
+        unpacked.extend(reader.feed(body))
+
+    with pytest.raises(error):
+        read()
+    assert sum(map(len, unpacked)) <= 1000
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "gzip, gzip", "gzip, gzip, gzip, gzip"])
+def test_an_empty_reply_and_one_of_several_parts_are_read(encoding: str) -> None:
+    packings = encoding.count("gzip")
+    for parts in ([b""], [b"{", b"", b"}"]):
+        body = b"".join(map(gzip.compress, parts))
+        for _ in range(packings - 1):
+            body = gzip.compress(body)
+        assert b"".join(ReplyReader(200, encoding, ReplyLimit()).feed(body)) == b"".join(parts)

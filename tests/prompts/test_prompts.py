@@ -342,7 +342,7 @@ def test_decisions_on_passages_and_on_all_of_them_agree(overall, passages, label
         for name, chosen in said.items()
     }
     if label is None:
-        with pytest.raises(InconsistentReply, match=r"'It is red\\.' is"):
+        with pytest.raises(InconsistentReply, match=r"'It is red\.' is"):
             prompt.from_decisions(answers)
         return
     (verdict,) = prompt.from_decisions(answers)

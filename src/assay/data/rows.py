@@ -304,6 +304,7 @@ def _ids(value: object) -> dict[str, str]:
 
 def _parsed_json(value: object) -> object:
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        check_json(value)
         try:
             return json.loads(value)
         except (ValueError, RecursionError):

@@ -37,6 +37,8 @@ FREE = MIB
 
 #: What a request says that it takes: what is unpacked here, and nothing else.
 ACCEPTED = "gzip, deflate"
+LAYERS = 4  # packings of one reply, one within the other
+MEMBERS = 1000  # parts of one packing: an empty one takes time and gives no byte that could be counted
 _PIECE = 1 << 18
 _RAISED = "; ASSAY_MAX_REPLY_MIB in the environment raises the limit"
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
@@ -115,7 +117,9 @@ class ReplyReader:
         self._into = None if self._error or limit.into is None else limit.into.open("wb")
         self._most = ERROR if self._error else limit.size
         self._steps = [_Unpacking() for name in _encodings(encoding) if name in _PACKED]
-        self._size = self._pooled = 0
+        if len(self._steps) > LAYERS:
+            raise BrokenReply(f"its reply is packed {len(self._steps)} times; expected at most {LAYERS}")
+        self._size = self._between = self._pooled = 0
         self.ended = False
 
     def feed(self, raw: bytes) -> Iterator[bytes]:
@@ -125,7 +129,7 @@ class ReplyReader:
             ReplyTooLarge: There are more than the limit allows.
             BrokenReply: They cannot be unpacked.
         """
-        for piece in _through(self._steps, raw):
+        for piece in self._unpacked(len(self._steps), raw):
             if self.ended:
                 return
             kept = self._counted(piece)
@@ -140,6 +144,17 @@ class ReplyReader:
             self._into.close()
         POOL.give_back(self._pooled)
         self._pooled = 0
+
+    def _unpacked(self, packings: int, raw: bytes) -> Iterator[bytes]:
+        if not packings:
+            yield raw
+            return
+        for piece in self._steps[packings - 1].feed(raw):
+            if packings > 1:  # what comes out between two packings costs as much, and may end in nothing
+                self._between += len(piece)
+                if self._between > self._most + MIB:  # packed, a short reply may be longer than it is
+                    raise ReplyTooLarge(f"its reply has more than {_in_mib(self._most)} within its packings")
+            yield from self._unpacked(packings - 1, piece)
 
     def _counted(self, piece: bytes) -> bytes:
         room = self._most - self._size
@@ -175,10 +190,14 @@ class _Unpacking:
 
     def __init__(self) -> None:
         self._unpacker: Any = None
+        self._members = 0
 
     def feed(self, raw: bytes) -> Iterator[bytes]:
         while raw:
             if self._unpacker is None:
+                self._members += 1
+                if self._members > MEMBERS:
+                    raise BrokenReply(f"its reply is packed in more than {MEMBERS} parts")
                 self._unpacker = zlib.decompressobj(_window(raw))
             try:
                 piece = self._unpacker.decompress(raw, _PIECE)
@@ -197,14 +216,6 @@ def _window(raw: bytes) -> int:
         return 31
     has_header = raw[0] & 0x0F == 8 and (len(raw) < 2 or int.from_bytes(raw[:2]) % 31 == 0)
     return 15 if has_header else -15
-
-
-def _through(steps: list[_Unpacking], raw: bytes) -> Iterator[bytes]:
-    if not steps:
-        yield raw
-        return
-    for piece in steps[-1].feed(raw):
-        yield from _through(steps[:-1], piece)
 
 
 def _encodings(encoding: str | None) -> list[str]:
