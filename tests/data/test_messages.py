@@ -331,6 +331,26 @@ def test_an_answer_is_what_was_said_after_the_last_question() -> None:
     assert (found.question, found.answer) == ("And in Oslo?", None)
 
 
+@pytest.mark.parametrize(
+    ("after", "answer"),
+    [
+        ([], "Let me look."),  # nothing says that the tool ever ran
+        ([{"role": "tool", "tool_call_id": "c1", "content": "sunny"}], None),
+        ([{"role": "tool", "tool_call_id": "c1", "content": "sunny"}, {"role": "assistant", "content": " "}], None),
+        (
+            [{"role": "tool", "tool_call_id": "c1", "content": "sunny"}, {"role": "assistant", "content": "Sun."}],
+            "Sun.",
+        ),
+    ],
+)
+def test_the_words_before_a_tool_are_no_answer_where_nothing_was_said_after_it(
+    after: list[dict[str, Any]], answer: str | None
+) -> None:
+    calls = [{"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}]
+    said = {"role": "assistant", "content": "Let me look.", "tool_calls": calls}
+    assert sample_from_row({"messages": [{"role": "user", "content": "Weather?"}, said, *after]}).answer == answer
+
+
 def test_rows_without_a_last_word_are_skipped_and_the_others_are_scored(tmp_path: Path) -> None:
     rows = [{"user_input": OPENAI[:-1]}, {"user_input": OPENAI}]
     (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, rows)))

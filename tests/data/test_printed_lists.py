@@ -97,6 +97,16 @@ def test_documents_that_langchain_wrote_with_str(texts: list[str]) -> None:
         (json.dumps(json.dumps(["a b", "c"])), ["a b", "c"]),  # JSON of JSON
         ('[["a b", 0.5], ["c", 0.25]]', ["a b", "c"]),  # pairs as JSON
         ("('a b', 0.5)", ["a b"]),
+        ("{'text': 'a b'}\n{'text': 'c'}", ["a b", "c"]),  # one print a line
+        ("{'text': 'a b'}, {'text': 'c'}", ["a b", "c"]),
+        ('{"text": "a b", "n": null, "ok": true}\n{"text": "c", "n": 1.5}\n', ["a b", "c"]),  # JSON lines
+        ("Document(page_content='a b')\nDocument(page_content='c', metadata={})", ["a b", "c"]),
+        ("Document(page_content='a b'), Document(page_content='c')", ["a b", "c"]),
+        ("dict_keys(['a b', 'c'])", ["a b", "c"]),
+        ("odict_values(['a b', 'c'])", ["a b", "c"]),
+        ("Index(['a b', 'c'], dtype='object')", ["a b", "c"]),
+        ("'a b', 'c'", ["a b", "c"]),
+        ('"a b", "c"', ["a b", "c"]),
     ],
 )  # fmt: skip
 def test_other_prints(cell: str, expected: list[str]) -> None:
@@ -118,6 +128,15 @@ def test_other_prints(cell: str, expected: list[str]) -> None:
         ("{'a', 'b'}", "a printed set, which has no order"),
         ("[b'a', b'b']", "where a passage ends"),
         ("[['a'], ['b']]", "a passage must be a text"),
+        ("0    The workshop sells\n1    The lens weighs\ndtype: object", "the print of an object"),
+        ("a    The workshop\nb    The lens\nName: contexts, dtype: object", "the print of an object"),
+        ("              text\n0  The workshop\n\n[2 rows x 1 columns]", "the print of an object"),
+        ("shape: (2,)\nSeries: '' [str]\n[\n\t\"a\"\n]", "the print of an object"),
+        ("<generator object f at 0x7f3a>", "the print of an object"),
+        ("<map object at 0x7f3a>", "the print of an object"),
+        ("<x.y.Document object at 0x7f3a>", "the print of an object"),
+        ("Document(id=7f3a, content: 'a', meta: {})", "where a passage ends"),
+        ("Document(page_content='a'), Document(id=7f3a, content: 'b')", "where a passage ends"),
     ],
 )
 def test_what_cannot_be_told_apart_is_refused_with_the_remedy(cell: str, message: str) -> None:
@@ -134,6 +153,10 @@ def test_what_cannot_be_told_apart_is_refused_with_the_remedy(cell: str, message
         "[Opening hours](https://example.org), and [more](x)",
         "[edit]", "[1]", "[1] As Smith says, it is so [2].", "(see below)", "f(x) = g(x, y)", "min(a, b)",
         "{ return 1; }", '"Hello," she said.', "Document(s) of the co-op", "['a', 'b'] is a list", "- a\n- b",
+        "'Tis the season.", "'Hello' 'again', he said.", '"Yes." "No."', "<p>Opening hours</p>",
+        "<b>a</b> and <i>b</i>",
+        "The column has dtype: object", "Documents (see below) are kept", "{'a': 1} is a dict, and {'b': 2} too",
+        "shape: (a, b) are its sides", '"Open", it says, "from ten".', "Document(s), all of them (signed)",
     ],
 )  # fmt: skip
 def test_prose_stays_one_passage(prose: str) -> None:

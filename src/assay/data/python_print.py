@@ -33,14 +33,38 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CONSTANTS: dict[str, object] = {"None": None, "True": True, "False": False, "nan": float("nan"), "inf": float("inf")}
+#: Calls that hold one list.
+_LISTS = frozenset(
+    [
+        "array",
+        "numpy.array",
+        "np.array",
+        "deque",
+        "list",
+        "tuple",
+        "Index",
+        "dict_values",
+        "dict_keys",
+        "odict_values",
+        "odict_keys",
+    ]
+)
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 #: Deeper prints are refused: each level is a call of a function.
 _DEPTH = 40
 #: How a printed list begins: with a call of a class, the name of an object, or a text in quotes.
 _STARTS = re.compile(r"[\[({\s]*+(?:[A-Z_]\w*+\(|<[\w.]++ (?:object|at)\b|b?['\"])")
 #: How anything begins that may be a print or JSON: quickly told from prose.
-_MAY_BEGIN = re.compile(r"[\[{(]|\"[\[{]|page_content=['\"]|[A-Za-z_][\w.]*+\(")
+_MAY_BEGIN = re.compile(r"[\[{('<]|\"[\[{]|\"[^\"\n]{0,10000}\",|page_content=['\"]|[A-Za-z_][\w.]*+\(|shape: \(\d")
+#: Objects that do not show what they hold, alone in a cell.
+_OBJECT = re.compile(r"<(?:[\w.]++ object\b|[\w.]++ at 0x)[^<>]*+>")
+#: Documents whose print is no Python ("Document(id=1, content: 'a')").
+_DOCUMENT = re.compile(r"(?:Document|Node|Text)\w*+\(\w++=")
+#: How prints of pandas and polars end or begin: texts stand in them as they are, or are cut.
+_FOOTER = re.compile(r"\n(?:[^\n]{0,200}, )?dtype: (?:object|str|string)\Z|\n\[\d++ rows x \d++ columns\]\Z")
+_SHAPE = re.compile(r"shape: \(\d++,")
 _PAGE = "page_content="
+_LONGEST_FOOTER = 250  # characters
 
 
 class NotPrintedError(Exception):
@@ -86,6 +110,8 @@ class _Reader:
         if kind == "text":
             self.advance()
             if self.kind == "text":
+                if not depth:  # two quotations, one after the other
+                    raise self.fail()
                 raise InputError(
                     "found a printed numpy array, in which passages cannot be told apart; write the list as JSON, "
                     "for example df[column] = df[column].map(list).map(json.dumps)"
@@ -131,7 +157,7 @@ class _Reader:
                 given.append(item)
             self._separate(")")
         self.advance()
-        if name in ("array", "numpy.array", "np.array", "deque", "list", "dict_values") and given:
+        if name in _LISTS and given:
             return given[0]
         if name in ("OrderedDict", "defaultdict", "dict") and given and isinstance(given[-1], dict):
             return given[-1]
@@ -201,17 +227,35 @@ def parse_print(text: str) -> Any:
     """
     if text.startswith(_PAGE):
         return _pages(text)
+    if _OBJECT.fullmatch(text) or _FOOTER.search(text, max(0, len(text) - _LONGEST_FOOTER)) or _SHAPE.match(text):
+        raise InputError(f"found the print of an object that does not show where a passage ends; {REMEDY}")
     try:
         reader = _Reader(text)
-        found = reader.value()
-        if reader.kind != "end":
-            raise reader.fail()
+        found = _one_or_several(reader)
     except NotPrintedError as error:
         if _is_printed(text, error.ended):
             why = "is cut off in the middle" if error.ended else "does not show where a passage ends"
             raise InputError(f"found what looks like a printed list, which {why}; {REMEDY}") from None
         raise
     return _with_texts(found, text)
+
+
+def _one_or_several(reader: _Reader) -> Any:
+    """What was printed; several prints, on lines of their own or with commas between, are a list of them."""
+    found = [reader.value()]
+    commas = 0
+    while reader.kind != "end":
+        if not isinstance(found[-1], (dict, str)):
+            raise reader.fail()
+        if reader.is_mark(","):
+            reader.advance()
+            commas += 1
+        found.append(reader.value())
+    if len(found) == 1:
+        return found[0]
+    if not all(isinstance(item, dict) for item in found) and commas < len(found) - 1:
+        raise reader.fail()
+    return found
 
 
 def may_begin(text: str) -> bool:
@@ -223,7 +267,7 @@ def may_begin(text: str) -> bool:
     Returns:
         False for prose that begins with a word.
     """
-    return _MAY_BEGIN.match(text) is not None
+    return _MAY_BEGIN.match(text) is not None or _FOOTER.search(text, max(0, len(text) - _LONGEST_FOOTER)) is not None
 
 
 def _with_texts(found: Any, text: str) -> Any:
@@ -262,7 +306,7 @@ def _pages(text: str) -> list[Any]:
 def _is_printed(text: str, ended: bool) -> bool:
     """Whether a text that no grammar fits is a print all the same: by how it begins, and how its brackets close."""
     if not text.startswith("["):
-        return False
+        return _DOCUMENT.match(text) is not None and (ended or text.endswith(")"))
     begins = _STARTS.match(text) is not None
     return (begins and (ended or text.endswith("]"))) or _without_quotes(text)
 

@@ -229,8 +229,13 @@ def last_exchange(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def spoken(messages: Sequence[Message], role: str) -> str | None:
-    """The last text of this role; None where it says nothing."""
-    return next((one.content for one in reversed(messages) if one.role == role and one.content.strip()), None)
+    """The last text of this role; None where it says nothing, or nothing after the results of the tools it called."""
+    answered = False  # a tool's result came after the text
+    for one in reversed(messages):
+        if one.role == role and one.content.strip():
+            return None if answered and one.tool_calls else one.content
+        answered = answered or one.role == "tool"
+    return None
 
 
 def ids_of(value: object) -> tuple[str, ...]:
