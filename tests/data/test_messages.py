@@ -331,6 +331,9 @@ def test_an_answer_is_what_was_said_after_the_last_question() -> None:
     assert (found.question, found.answer) == ("And in Oslo?", None)
 
 
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": "sunny"}
+
+
 @pytest.mark.parametrize(
     ("after", "answer"),
     [
@@ -348,7 +351,10 @@ def test_the_words_before_a_tool_are_no_answer_where_nothing_was_said_after_it(
 ) -> None:
     calls = [{"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}]
     said = {"role": "assistant", "content": "Let me look.", "tool_calls": calls}
-    assert sample_from_row({"messages": [{"role": "user", "content": "Weather?"}, said, *after]}).answer == answer
+    row = {"messages": [{"role": "user", "content": "Weather?"}, said, *after]}
+    ((_, sample),) = open_data([row])
+    assert isinstance(sample, Sample)
+    assert sample.answer == answer
 
 
 def test_rows_without_a_last_word_are_skipped_and_the_others_are_scored(tmp_path: Path) -> None:
