@@ -79,6 +79,20 @@ def test_support_of_a_restatement_and_of_changes(models: Models) -> None:
     assert passage[slice(*name.sentence)] == "The final was played in Johannesburg."
 
 
+def test_a_question_is_read_before_its_claim_and_changes_nothing_else(models: Models) -> None:
+    """What is nowhere in the passage is told of the claim alone; no question is as none given."""
+    text = "The small tent costs 80 euros. The large tent costs 140 euros."
+    pairs = [(text, "It costs 140 francs."), (text, "It costs 80 euros."), (text, ""), ("", "It costs 80 euros.")]
+    alone = models.support(pairs)
+    assert models.support(pairs, [""] * 4) == alone
+    asked = models.support(pairs, ["What does the large tent cost?"] * 4)
+    assert [one.unsupported for one in asked] == [one.unsupported for one in alone]
+    assert [one.probability for one in asked[2:]] == [0.0, 0.0]
+    assert all(one.probability != other.probability for one, other in zip(asked[:2], alone[:2], strict=True))
+    joined = models.support_logits([(text, "What does the large tent cost? It costs 80 euros.")])
+    assert models.support_logits(pairs[1:2], ["What does the large tent cost?"]) == joined
+
+
 def test_nothing_asked(models: Models) -> None:
     assert models.embed([]).shape == (0, 384)
     assert models.relevance([]).shape == (0,)

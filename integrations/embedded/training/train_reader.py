@@ -47,6 +47,12 @@ PAIRED = 0.5  # what a minimal pair weighs, compared, beside the two rows by the
 LONGEST_STEP = 30.0  # seconds; what a step took beyond that, the process was stopped
 
 
+def computes_bfloat16() -> bool:
+    """Whether the CPU has instructions for bfloat16, as far as Linux says; AVX-512 alone is not enough."""
+    cpus = Path("/proc/cpuinfo")
+    return cpus.exists() and "avx512_bf16" in cpus.read_text(encoding="utf-8")
+
+
 def build(published: Path, classes: int = CLASSES) -> Any:
     """The published encoder (ONNX, or `base.pt` of multilingual_base.py) as a PyTorch model, with a new last layer."""
     from transformers import BertConfig, BertForSequenceClassification
@@ -314,8 +320,8 @@ def main() -> None:
     ask.add_argument("--resume", action="store_true")
     ask.add_argument(
         "--bf16", action=argparse.BooleanOptionalAction,
-        default=torch.backends.cpu.get_cpu_capability().startswith("AVX512"),
-        help="bfloat16, by default where the CPU has AVX-512; without, it is many times slower than float32",
+        default=computes_bfloat16(),
+        help="bfloat16, by default where the CPU computes with it; elsewhere it is many times slower than float32",
     )  # fmt: skip
     ask.add_argument("--compile", action="store_true", help="a quarter faster after two minutes; needs a C++ compiler")
     given = ask.parse_args()

@@ -132,18 +132,23 @@ class Models:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.fingerprint}>"
 
-    def support(self, pairs: Sequence[tuple[str, str]]) -> list[SupportReading]:
-        """For each (passage, claim) whether the passage supports the claim; see `Reader.support`."""
-        return self._reader.support(pairs, self.threads)
+    def support(self, pairs: Sequence[tuple[str, str]], questions: Sequence[str] | None = None) -> list[SupportReading]:
+        """For each (passage, claim) whether the passage supports the claim; see `Reader.support`.
+
+        `questions`: what each claim answers, "" for what has none; None for none at all.
+        """
+        return self._reader.support(pairs, self.threads, questions)
 
     def word_logits(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """For each (passage, claim) the log-odds of support by shared words, numbers and names alone."""
         passages = {text: Passage(text) for text, _ in pairs}
         return [self._loaded.regression.logit(passages[text].compare(claim).values) for text, claim in pairs]
 
-    def support_logits(self, pairs: Sequence[tuple[str, str]]) -> list[Logits | None]:
+    def support_logits(
+        self, pairs: Sequence[tuple[str, str]], questions: Sequence[str] | None = None
+    ) -> list[Logits | None]:
         """What `support` turns into probabilities: the reader's logits; None where a text is empty."""
-        return self._reader.logits(pairs, self.threads)
+        return self._reader.logits(pairs, self.threads, questions)
 
     def _embed_one(self, window: Sequence[int]) -> NDArray[np.float32]:
         feed = arrays(input_ids=[CLS, *window, SEP], attention_mask=[1] * (len(window) + 2))
