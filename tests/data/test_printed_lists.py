@@ -100,6 +100,7 @@ def test_documents_that_langchain_wrote_with_str(texts: list[str]) -> None:
         ("{'text': 'a b'}\n{'text': 'c'}", ["a b", "c"]),  # one print a line
         ("{'text': 'a b'}, {'text': 'c'}", ["a b", "c"]),
         ('{"text": "a b", "n": null, "ok": true}\n{"text": "c", "n": 1.5}\n', ["a b", "c"]),  # JSON lines
+        ('{"text": "a \\ud83d\\ude00 b\\/c"}\n{"text": "c"}', ["a \U0001f600 b/c", "c"]),  # in JSON's own grammar
         ("Document(page_content='a b')\nDocument(page_content='c', metadata={})", ["a b", "c"]),
         ("Document(page_content='a b'), Document(page_content='c')", ["a b", "c"]),
         ("dict_keys(['a b', 'c'])", ["a b", "c"]),
@@ -156,6 +157,7 @@ def test_what_cannot_be_told_apart_is_refused_with_the_remedy(cell: str, message
         "'Tis the season.", "'Hello' 'again', he said.", '"Yes." "No."', "<p>Opening hours</p>",
         "<b>a</b> and <i>b</i>",
         "The column has dtype: object", "Documents (see below) are kept", "{'a': 1} is a dict, and {'b': 2} too",
+        '"Well", ... he said.', '"Open", "Close", ... are labels.', '"Set A", {x} is it.', "'a', b and 'c'",
         "shape: (a, b) are its sides", '"Open", it says, "from ten".', "Document(s), all of them (signed)",
     ],
 )  # fmt: skip

@@ -124,6 +124,8 @@ class _Reader:
             self.advance()
             return Opaque(token)
         if kind == "dots":
+            if not depth:
+                raise self.fail()
             raise InputError(f"found a printed list that was cut at '...'; {REMEDY}")
         if kind == "name":
             self.advance()
@@ -243,19 +245,17 @@ def parse_print(text: str) -> Any:
 def _one_or_several(reader: _Reader) -> Any:
     """What was printed; several prints, on lines of their own or with commas between, are a list of them."""
     found = [reader.value()]
-    commas = 0
     while reader.kind != "end":
         if not isinstance(found[-1], (dict, str)):
             raise reader.fail()
         if reader.is_mark(","):
             reader.advance()
-            commas += 1
+        elif isinstance(found[-1], str):  # two quotations, one after the other
+            raise reader.fail()
+        if isinstance(found[-1], str) and reader.kind != "text":  # prose that begins with a quotation
+            raise reader.fail()
         found.append(reader.value())
-    if len(found) == 1:
-        return found[0]
-    if not all(isinstance(item, dict) for item in found) and commas < len(found) - 1:
-        raise reader.fail()
-    return found
+    return found[0] if len(found) == 1 else found
 
 
 def may_begin(text: str) -> bool:

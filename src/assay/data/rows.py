@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, compress
@@ -25,6 +26,7 @@ from assay.text.short_answers import BETWEEN, aliases
 
 STATUSES = get_args(SampleStatus)
 #: What a list of passages may hold.
+_BETWEEN_LINES = re.compile(r"[\s,]*+")
 _PARTS = (str, Mapping, list, tuple)
 
 
@@ -399,7 +401,7 @@ def spelled(text: str) -> Any:
         found = json.loads(stripped, strict=False)  # lines may break within texts
     except (ValueError, RecursionError):
         try:
-            found = parse_print(stripped)
+            found = _json_lines(stripped) or parse_print(stripped)
         except NotPrintedError:
             return None
     if isinstance(found, str) and stripped.startswith('"'):
@@ -409,6 +411,21 @@ def spelled(text: str) -> Any:
         numbers = bool(items) and not any(missing(item) or isinstance(item, _PARTS) for item in items)
         return None if numbers else items  # [1] is how a text cites
     return found if isinstance(found, Mapping) else None
+
+
+def _json_lines(text: str) -> list[Any]:
+    """The objects of JSON lines, two or more; empty for any other text."""
+    found, decoder = [], json.JSONDecoder(strict=False)
+    with suppress(ValueError, RecursionError):
+        at = 0
+        while at < len(text):
+            item, end = decoder.raw_decode(text, at)
+            if not isinstance(item, dict):
+                return []
+            found.append(item)
+            at = _BETWEEN_LINES.match(text, end).end()  # type: ignore[union-attr]  # it matches the empty text
+        return found if len(found) > 1 else []
+    return []
 
 
 def parse_list(text: str) -> list[Any] | None:

@@ -22,9 +22,6 @@ WIDE = 6
 #: Tokens that a context window has at least. Lower counts may be those of what was not cached.
 LEAST = 1024
 
-#: Sizes of context windows, and what Ollama leaves of a prompt that does not fit one: 4 tokens and half of the others.
-WINDOWS = frozenset(size for power in range(10, 21) for size in (1 << power, (1 << power) + 2))
-
 _RUN = re.compile(r"(.)\1{2,}|\s{3,}", re.DOTALL)
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -42,7 +39,7 @@ def check_prompt(reported: int, length: int, texts: Callable[[], Iterable[str]])
     """
     if reported < LEAST:
         return
-    most = reported * (WIDE if reported in WINDOWS else WIDEST)
+    most = reported * (WIDE if is_window(reported) else WIDEST)
     if 2 * length <= most:
         return
     size = sum(map(measure, texts()))
@@ -54,6 +51,19 @@ def check_prompt(reported: int, length: int, texts: Callable[[], Iterable[str]])
             f"window_tokens of the judge to {reported}: longer prompts are then asked in parts",
             detail={"prompt_tokens": reported},
         )
+
+
+def is_window(tokens: int) -> bool:
+    """Check whether a number of tokens is one that a context window leaves of a prompt.
+
+    Args:
+        tokens: The number.
+
+    Returns:
+        Whether it is a multiple of 1,024 or 1,000, the usual sizes of windows, or half of one, or 2 more: of a prompt
+        that does not fit, Ollama leaves 4 tokens and half of the others.
+    """
+    return tokens % 512 in (0, 2) or tokens % 500 in (0, 2)
 
 
 def measure(text: str) -> int:
