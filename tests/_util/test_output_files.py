@@ -179,8 +179,10 @@ def test_a_file_that_is_mounted_by_itself_is_written_in_place(
     assert (path.read_text(), path.stat().st_ino, len([*tmp_path.iterdir()])) == ("after", before, 1)
 
 
-def test_a_long_name_has_room_for_its_part(tmp_path: Path) -> None:
-    assert write_output(tmp_path / f"{'n' * 250}.txt", "x").read_text() == "x"
+@pytest.mark.parametrize("name", ["n" * 251, "\xe4" * 125, "n" + "\xe4" * 125, "\u6771" * 83])
+def test_a_long_name_has_room_for_its_part(tmp_path: Path, name: str) -> None:
+    """A name has at most 255 bytes: these and ".txt" have 253 to 255."""
+    assert write_output(tmp_path / f"{name}.txt", "x").read_text() == "x"
 
 
 FORMULAS = [

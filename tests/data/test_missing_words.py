@@ -23,7 +23,10 @@ def one(row: dict[str, Any]) -> Sample:
 WORDS = ["nan", "NaN", "None", "NONE", "NULL", "null", "NaT", "<NA>", "#N/A", "n/a", "N/A", "undefined", "nil", "-"]
 
 
-@pytest.mark.parametrize("word", [*WORDS, "\N{EM DASH}", r"\N", " nan ", "(null)"])
+ERRORS = ["#VALUE!", "#REF!", "#DIV/0!", "#NAME?", "#NUM!", "#ERROR!", "1.#QNAN", "-1.#IND"]
+
+
+@pytest.mark.parametrize("word", [*WORDS, *ERRORS, "\N{EM DASH}", r"\N", " nan ", "(null)", "\ufeffnan"])
 def test_a_word_for_a_gap_is_no_passage_and_no_reference(word: str) -> None:
     sample = one({"contexts": word, "reference": word, "reference_contexts": word, "answer": "It is the third."})
     assert (sample.contexts, sample.reference, sample.reference_contexts) == (None, None, None)
@@ -81,3 +84,13 @@ def test_the_run_says_how_many_cells_there_are(tmp_path: Path) -> None:
 
 def test_a_plain_file_has_no_such_note() -> None:
     assert open_data([{"question": "q", "contexts": ["None of them."], "answer": "Nobody."}]).doubts == ()
+
+
+@pytest.mark.parametrize("word", ERRORS)
+def test_an_error_of_a_spreadsheet_is_no_answer(word: str) -> None:
+    assert one({"answer": word}).answer is None
+
+
+@pytest.mark.parametrize("blank", ["\u200b", "\ufeff", " \u200b \n", "\xa0"])
+def test_a_mark_without_a_width_is_no_passage(blank: str) -> None:
+    assert [context.text for context in one({"contexts": [blank, "a"]}).contexts or ()] == ["a"]

@@ -48,7 +48,10 @@ def output_file(path: str | Path, mode: str = "w", **options: Any) -> Iterator[I
             return
         if before is not None and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        part = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.part")
+        beginning = os.fsencode(target.name)[:200].decode(
+            errors="ignore"
+        )  # a name has at most 255 bytes, whatever its letters
+        part = target.with_name(f".{beginning}.{secrets.token_hex(4)}.part")
         try:
             with open(part, mode, opener=private_opener, **options) as out:
                 yield out

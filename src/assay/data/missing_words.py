@@ -12,13 +12,19 @@ from typing import Any
 from assay._util.normalise import missing
 
 #: As programs print a gap, and nobody an answer.
-_PRINTED = frozenset({"nan", "NaN", "-nan", "NaT", "<NA>", "#N/A", "#NA", "#NULL!", "undefined", "\\N"})
+_PRINTED = frozenset({
+    "nan", "NaN", "-nan", "NaT", "<NA>", "undefined", "\\N", "1.#QNAN", "1.#IND", "-1.#IND",
+    "#N/A", "#NA", "#NULL!", "#VALUE!", "#REF!", "#DIV/0!", "#NAME?", "#NUM!", "#ERROR!",  # of spreadsheets
+})  # fmt: skip
 #: As programs print a gap, and people write that there is nothing.
 _WORDS = _PRINTED | {
     "None", "none", "NONE", "null", "Null", "NULL", "nil", "NIL", "NA", "N/A", "n/a", "NAN", "(null)", "(none)",
     "<null>", "<none>", "[null]", "-", "--", "---", "\u2013", "\u2014",
 }  # fmt: skip
 _FOLDED = frozenset(word.casefold() for word in _WORDS)
+
+#: White space, and marks without a width that stay of an emptied cell.
+_BLANKS = " \t\r\n\f\v\xa0\u200b\ufeff"
 
 _PASSAGES = ("contexts", "reference_contexts")
 _TEXTS = ("question", "answer")
@@ -37,7 +43,7 @@ def is_missing(field: str, value: object, answer: object = None) -> bool:
     """
     if not isinstance(value, str):
         return missing(value)
-    word = value.strip()
+    word = value.strip(_BLANKS)
     if len(word) > 10:
         return False
     if field in _PASSAGES:
@@ -56,7 +62,7 @@ def is_missing_passage(item: object) -> bool:
     Returns:
         True for what is no passage.
     """
-    return is_missing("contexts", item) or (isinstance(item, str) and not item.strip())
+    return is_missing("contexts", item) or (isinstance(item, str) and not item.strip(_BLANKS).strip())
 
 
 def _same_word(word: str, answer: object) -> bool:
