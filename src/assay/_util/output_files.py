@@ -48,9 +48,8 @@ def output_file(path: str | Path, mode: str = "w", **options: Any) -> Iterator[I
             return
         if before is not None and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        beginning = os.fsencode(target.name)[:200].decode(
-            errors="ignore"
-        )  # a name has at most 255 bytes, whatever its letters
+        # a name has at most 255 bytes, whatever its letters
+        beginning = os.fsencode(target.name)[:200].decode(errors="ignore")
         part = target.with_name(f".{beginning}.{secrets.token_hex(4)}.part")
         try:
             with open(part, mode, opener=private_opener, **options) as out:
