@@ -337,9 +337,19 @@ class App:
     __call__ = handle
 
 
+class Proxy:
+    """As Flask's `request` outside of a request: whatever is asked of it raises."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError("there is no request")
+
+    def __call__(self) -> None:
+        """Proxies can be called."""
+
+
 def in_a_global(before: Handler) -> Handler:
-    space: dict[str, Any] = {"before": before}
-    exec("def handle(number, frame):\n    before(number, frame)", space)
+    space: dict[str, Any] = {"before": before, "request": Proxy()}
+    exec("def handle(number, frame):\n    request()\n    before(number, frame)", space)
     return space["handle"]  # type: ignore[no-any-return]
 
 

@@ -127,9 +127,10 @@ def _owner(handler: Any, kind: type) -> Any:
         if id(one) in seen:
             continue
         seen.add(id(one))
-        if isinstance(owner := getattr(one, "__self__", None), kind):
-            return owner
-        waiting.extend(found for found in _called_by(one, owner) if callable(found))
+        with contextlib.suppress(Exception):  # of the application's objects, as proxies that stand for nothing now
+            if isinstance(owner := getattr(one, "__self__", None), kind):
+                return owner
+            waiting.extend(found for found in _called_by(one, owner) if callable(found))
     return None
 
 
