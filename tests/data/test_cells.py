@@ -212,3 +212,40 @@ def test_a_long_right_answer_beside_contexts_is_not_doubted() -> None:
     row = {"question": "q", "answer": "a", "reference": "The shop sells bells. " * 20, "contexts": ["c"]}
     assert open_data([row]).doubts == ()
     assert open_data([{"question": "q", "answer": "Two days, she said.", "reference": "Two days."}]).doubts == ()
+
+
+ASKED = {"role": "user", "content": "Where?"}
+SAID = {"role": "assistant", "content": "In France."}
+OUTPUTS: dict[str, Any] = {
+    "one message": SAID,
+    "a list of it": [SAID],
+    "a completion": {"id": "x", "choices": [{"index": 0, "message": SAID, "finish_reason": "stop"}], "usage": {}},
+    "an old completion": {"choices": [{"text": "In France.", "index": 0}]},
+    "generations": {"generations": [[{"text": "In France.", "message": {"lc": 1, "kwargs": {}}}]], "llm_output": None},
+    "flat generations": {"generations": [{"text": "In France."}]},
+}
+
+
+@pytest.mark.parametrize("form", OUTPUTS)
+@pytest.mark.parametrize(
+    "question", [[{"role": "user", "content": "Where?"}], {"role": "user", "content": "Where?"}, "Where?"]
+)
+def test_what_a_model_gave_back_is_read_in_a_cell_and_as_an_object(tmp_path: Path, form: str, question: Any) -> None:
+    """As exports of traces to CSV and JSONL have the input and the output of a call."""
+    cells = [value if isinstance(value, str) else json.dumps(value) for value in (question, OUTPUTS[form])]
+    with (tmp_path / "r.csv").open("w", newline="") as out:
+        csv.writer(out).writerows([["input", "output"], cells])
+    for data in (str(tmp_path / "r.csv"), [{"input": question, "output": OUTPUTS[form]}]):
+        ((_, sample),) = open_data(data)
+        assert isinstance(sample, Sample), sample
+        assert (sample.question, sample.answer) == ("Where?", "In France.")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ['{"role": "admin"}', '{"choices": []}', '{"choices": [1]}', '{"generations": [[]]}', '{"choices": {"a": 1}}'],
+)
+def test_an_object_that_is_no_output_of_a_model_stays_a_text(answer: str) -> None:
+    ((_, sample),) = open_data([{"question": "Where?", "answer": answer}])
+    assert isinstance(sample, Sample)
+    assert sample.answer == answer

@@ -27,6 +27,8 @@ _REFERENCES = (
     "expected", "reference",
 )  # fmt: skip
 _PARTS = ("inputs", "input", "vars", "outputs", "output", "response", "answer", *_REFERENCES)
+#: Keys of what a model's call gave back: it is one value, and its id is not the row's.
+_MODEL_OUTPUTS = frozenset(("choices", "generations"))
 #: Fields that a text of JSON under one of these names may hold.
 _HELD = ("question", "answer", "contexts", "reference", "reference_contexts", "messages")
 
@@ -63,7 +65,13 @@ def flattened(row: Mapping[str, Any]) -> Mapping[str, Any]:
     if not any(isinstance(row.get(part), Mapping) for part in _PARTS):
         return row
     own = {field_of(str(key)) for key, value in row.items() if not isinstance(value, Mapping)} | {None}
-    parts = [part for part in _PARTS if isinstance(row.get(part), Mapping) and _fields_in(row[part], part) - own]
+    parts = [
+        part
+        for part in _PARTS
+        if isinstance(inner := row.get(part), Mapping)
+        and _fields_in(inner, part) - own
+        and not inner.keys() & _MODEL_OUTPUTS
+    ]
     if not parts:
         return row
     flat: dict[str, Any] = {key: value for key, value in row.items() if key not in parts}

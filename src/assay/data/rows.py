@@ -140,8 +140,10 @@ def sample_from_row(
         extra |= json_object({REFERENCE_MESSAGES: way})
     asked, said = read("question", text_or_messages), read("answer", text_or_messages)
     messages = read("messages", messages_in, ())
-    for told in (asked, said):
-        messages = messages or (told if isinstance(told, tuple) else ())
+    if not messages:
+        before, after = (told if isinstance(told, tuple) else () for told in (asked, said))
+        whole = any(one.role == "user" for one in after)  # else these are the answer to the ones before
+        messages = after if whole else (*before, *after)
     return Sample(
         question=asked if isinstance(asked, str) else spoken(messages, "user"),
         contexts=contexts,
@@ -185,10 +187,30 @@ def _text(value: object) -> str:
 
 def text_or_messages(value: object) -> str | tuple[Message, ...]:
     """A text, or the messages that stand in its place."""
-    items = expand_messages(_list(_parsed_json(value)) or ())
+    found = _output_of_model(_parsed_json(value))
+    if isinstance(found, str):
+        return found
+    items = expand_messages(_list(found) or ())
     if items and all(role_and_content(item) != (None, None) for item in items):
         return messages_of(items)
     return _text(value)
+
+
+def _output_of_model(value: object) -> object:
+    """The text or the message in what a model's call gave back (`choices`, `generations`), or in one message.
+
+    Exports of traces have these objects in a cell. Anything else stays as it is.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    first = value.get("choices") or value.get("generations")
+    while isinstance(first, list) and first:  # generations are lists of lists
+        first = first[0]
+    if isinstance(first, Mapping):
+        if isinstance(first.get("text"), str):
+            return first["text"]
+        value = first.get("message")
+    return [value] if isinstance(value, Mapping) and is_message(value) else value
 
 
 def messages_in_cell(value: object) -> tuple[Message, ...]:
