@@ -54,6 +54,20 @@ def test_a_column_of_contexts_comes_before_numbered_ones() -> None:
     assert one({"question": "q", "gold_context_1": "b", "gold_context_2": "c"}).reference_contexts is not None
 
 
+def test_columns_of_one_name_as_pandas_tells_them_apart_are_read_together() -> None:
+    row = {"question": "q", "context": "a", "context.1": "b", "context.2": "c", "context.4": "d"}
+    data = open_data([row])
+    ((_, sample),) = data
+    assert isinstance(sample, Sample)
+    assert sample.passages == ("a", "b", "c")
+    assert "read 'context' and 'context.1' and 'context.2' together as the contexts" in data.doubts
+    # one that the user named is that one alone
+    for given in ("context", ["context"]):
+        ((_, sample),) = open_data([row], column_map={"contexts": given})
+        assert isinstance(sample, Sample)
+        assert sample.passages == ("a",)
+
+
 @pytest.mark.parametrize("names", [("context_1", "doc_1"), ("input_contexts", "output_contexts")])
 def test_two_that_fit_are_both_named_and_neither_is_read(names: tuple[str, str]) -> None:
     row = {"question": "q", "answer": "a", **dict.fromkeys(names, "a passage")}

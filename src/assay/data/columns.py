@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count, takewhile
 from typing import TypeAlias
 
 from assay.data.column_names import infer_columns
@@ -26,6 +27,7 @@ def columns_of(
     """
     single: dict[str, str] = {}
     several: dict[str, tuple[str, ...]] = {}
+    named = set()
     for key, given in (column_map or {}).items():
         columns = (given,) if isinstance(given, str) else tuple(given)
         field = key if key in ACCEPTED else field_of(key) or key
@@ -40,6 +42,7 @@ def columns_of(
                 f"{' and '.join(map(repr, columns))}; only {' and '.join(_SEVERAL)} can have several"
             )
         single[key] = columns[0]
+        named.add(field)
         if len(columns) > 1:
             several[field] = columns
     rest = {column for columns in several.values() for column in columns[1:]}
@@ -47,6 +50,18 @@ def columns_of(
     for column in rest - set(names):
         find_columns(names, {"contexts": column})  # raises: there is no such column
     found = find_columns([name for name in names if name not in rest], single)
-    used = {*found.values(), *rest}
+    again = {
+        field: columns
+        for field in _SEVERAL
+        if field in found and field not in named and len(columns := _repeated(found[field], names)) > 1
+    }
+    used = {*found.values(), *rest, *(column for columns in again.values() for column in columns)}
     inferred = infer_columns([name for name in names if name not in used], found)
-    return {**found, **inferred.columns}, {**several, **inferred.several}, inferred.notes
+    notes = [f"read {' and '.join(map(repr, columns))} together as the {field}" for field, columns in again.items()]
+    return {**found, **inferred.columns}, {**several, **again, **inferred.several}, [*notes, *inferred.notes]
+
+
+def _repeated(column: str, names: Sequence[str]) -> tuple[str, ...]:
+    """A column with the others of its name, as pandas tells them apart: `context`, `context.1`, `context.2`."""
+    others = takewhile(set(names).__contains__, (f"{column}.{number}" for number in count(1)))
+    return (column, *others)
