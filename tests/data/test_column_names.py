@@ -62,8 +62,8 @@ def test_columns_of_one_name_as_pandas_tells_them_apart_are_read_together() -> N
     assert sample.passages == ("a", "b", "c")
     assert "read 'context' and 'context.1' and 'context.2' together as the contexts" in data.doubts
     # one that the user named is that one alone
-    for given in ("context", ["context"]):
-        ((_, sample),) = open_data([row], column_map={"contexts": given})
+    for mapped in ("context", ["context"]):
+        ((_, sample),) = open_data([row], column_map={"contexts": mapped})
         assert isinstance(sample, Sample)
         assert sample.passages == ("a",)
 
