@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import sqlite3
 import threading
@@ -38,11 +39,17 @@ def replace_folder(folder: Path) -> None:
     SampleQueue(folder)
 
 
+def empty_file(folder: Path) -> None:
+    """As `copytruncate` of logrotate does."""
+    os.truncate(folder / "spool.db", 0)
+
+
 WAYS: dict[str, Callable[[Path], object]] = {
     "folder deleted": shutil.rmtree,
     "files deleted": remove_files,
     "folder moved": lambda folder: folder.rename(folder.with_name("moved")),
     "folder replaced": replace_folder,
+    "file emptied": empty_file,
 }
 every_way = pytest.mark.parametrize("way", WAYS)
 
@@ -110,6 +117,16 @@ def test_a_store_whose_folder_was_deleted_can_still_be_read(tmp_path: Path) -> N
     shutil.rmtree(tmp_path / "store")
     assert store.get_judgement("a") == b"1"
     assert not (tmp_path / "store").exists()
+
+
+def test_a_store_whose_file_was_emptied_says_so_when_it_is_written_and_goes_on_in_a_new_one(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put_judgement("a", "support", "judge", b"1")
+    os.truncate(tmp_path / "assay.db", 0)
+    with pytest.raises(StoreError, match="deleted or replaced"):
+        store.put_judgement("b", "support", "judge", b"1")
+    store.put_judgement("c", "support", "judge", b"1")
+    assert [Store(tmp_path).get_judgement(key) is None for key in "abc"] == [True, True, False]
 
 
 def test_a_worker_goes_on_with_the_new_file(tmp_path: Path) -> None:

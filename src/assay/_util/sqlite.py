@@ -183,6 +183,7 @@ class Database:
             try:
                 self._check_in_place()
             except FileReplaced:
+                self._put_aside()
                 self._close()
                 if writes:
                     raise
@@ -199,6 +200,14 @@ class Database:
             lost = self._lost_with(self._db)
             log.warning("assay: %s was deleted or replaced while in use, and with it %s", self.path, lost)
         raise FileReplaced("the file was deleted or replaced while in use")
+
+    def _put_aside(self) -> None:
+        """Rename a file that was emptied in place: SQLite would write a part of its pages into it when it is closed."""
+        with contextlib.suppress(OSError):
+            if os.path.getsize(self.path) == 0:
+                for end in ("-wal", "-shm", ""):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.replace(f"{self.path}{end}", f"{self.path}.emptied{end}")
 
     def _lost_with(self, db: sqlite3.Connection) -> str:
         """What is lost with a file that was deleted or replaced while in use, in words."""
@@ -353,12 +362,15 @@ def _create_privately(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells the file at this path from others; None where there is none."""
+    """What tells the file at this path from others; None where there is none, or one that was emptied in place.
+
+    A file that SQLite has opened is never empty. To read its beginning as well would let go of the locks on it.
+    """
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return (found.st_dev, found.st_ino) if found.st_size else None
 
 
 def _is_writable(path: Path) -> bool:
