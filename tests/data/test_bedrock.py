@@ -15,6 +15,7 @@ from assay.cli.main import app
 from assay.data import RowError, open_data
 from assay.data.bedrock.results import bedrock_result, metric_name
 from assay.data.bedrock.write import bedrock_record, write_bedrock
+from assay.data.missing_words import is_missing_passage
 from assay.errors import Cause, InputError
 from assay.metrics.systems import system_entries
 from assay.records import Context, Sample, Score, ScoredSample, ScoreError, Turn, Verdict
@@ -123,7 +124,9 @@ def test_what_is_read_is_written_as_it_was(record: dict[str, Any]) -> None:
     assert bedrock_record(read(record)) == record
 
 
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), min_size=1).filter(str.strip)
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), min_size=1).filter(
+    lambda text: not is_missing_passage(text)  # "undefined" and the like are gaps
+)
 METADATA = st.dictionaries(WORDS, st.none() | st.booleans() | st.integers(-9, 9) | WORDS, max_size=2)
 CONTEXTS = st.lists(
     st.builds(
