@@ -104,6 +104,7 @@ def test_documents_that_langchain_wrote_with_str(texts: list[str]) -> None:
         ("Document(page_content='a b')\nDocument(page_content='c', metadata={})", ["a b", "c"]),
         ("Document(page_content='a b'), Document(page_content='c')", ["a b", "c"]),
         ("dict_keys(['a b', 'c'])", ["a b", "c"]),
+        ("{'text': 'a \ud83d'}, {'text': 'c'}", ["a \ufffd", "c"]),  # half an emoji
         ("odict_values(['a b', 'c'])", ["a b", "c"]),
         ("Index(['a b', 'c'], dtype='object')", ["a b", "c"]),
         ("'a b', 'c'", ["a b", "c"]),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from assay import Gate, GateRule, InputError, Result, ScoredSample, ScriptedJudge, Store, check, evaluate
+from assay._util.sqlite import Database
 
 GATE = Gate((GateRule("faithfulness", "at_least", 0.5),))
 
@@ -66,3 +68,20 @@ def test_a_copy_of_the_file_alone_knows_the_last_run(tmp_path: Path) -> None:
     found = Result.load("last", folder)
     assert found.run == "bad"
     assert check(GATE, found).verdict != "PASS"
+
+
+def test_a_run_starts_also_where_nothing_can_be_moved_into_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a disk that is full by then: what was written is in the -wal."""
+    rows = Database.rows
+
+    def full(self: Database, sql: str, *values: object) -> object:
+        if "wal_checkpoint" in sql:
+            raise sqlite3.OperationalError("database or disk is full")
+        return rows(self, sql, *values)
+
+    monkeypatch.setattr(Database, "rows", full)
+    with Store(tmp_path / "kept") as store:
+        store.create_run("nightly", {"judge": "j", "metrics": ["m"]})
+        assert store.run_id("last") == "nightly"

@@ -51,7 +51,7 @@ def reason_of(error: BaseException) -> str:
     return f"{reason} ({error})" if reason else str(error)
 
 
-def is_damage(error: BaseException | None) -> bool:
+def is_damage(error: BaseException) -> bool:
     """Whether SQLite says, or the error was raised because it said, that the file is damaged: no later try will do."""
     damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
     code = getattr(error, "sqlite_errorcode", None)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from assay._util.normalise import well_formed
 from assay.errors import InputError
 
 #: What to do with a cell that was printed, as the end of a message.
@@ -34,21 +35,10 @@ _TOKEN = re.compile(
 )
 _CONSTANTS: dict[str, object] = {"None": None, "True": True, "False": False, "nan": float("nan"), "inf": float("inf")}
 #: Calls that hold one list.
-_LISTS = frozenset(
-    [
-        "array",
-        "numpy.array",
-        "np.array",
-        "deque",
-        "list",
-        "tuple",
-        "Index",
-        "dict_values",
-        "dict_keys",
-        "odict_values",
-        "odict_keys",
-    ]
-)
+_LISTS = frozenset((
+    "array", "numpy.array", "np.array", "deque", "list", "tuple", "Index",
+    "dict_values", "dict_keys", "odict_values", "odict_keys",
+))  # fmt: skip
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 #: Deeper prints are refused: each level is a call of a function.
 _DEPTH = 40
@@ -227,6 +217,7 @@ def parse_print(text: str) -> Any:
         InputError: It is a print whose items cannot be told apart with certainty. The message has the remedy.
         NotPrintedError: It is no print.
     """
+    text = well_formed(text)  # Python reads no literal with half an emoji in it
     if text.startswith(_PAGE):
         return _pages(text)
     if _OBJECT.fullmatch(text) or _FOOTER.search(text, max(0, len(text) - _LONGEST_FOOTER)) or _SHAPE.match(text):

@@ -8,6 +8,7 @@ Version 6 has digests of runs (see `assay.store.digests`), and counts the rows t
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -183,7 +184,8 @@ class FileTables:
         return (pages - free) * size
 
     def settle(self) -> None:
-        self._file.rows("PRAGMA wal_checkpoint(PASSIVE)")
+        with contextlib.suppress(sqlite3.Error):  # of a full disk, say: what was written is written
+            self._file.rows("PRAGMA wal_checkpoint(PASSIVE)")
 
     def shrink(self) -> None:
         self._file.rows("VACUUM")
