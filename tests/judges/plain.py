@@ -73,7 +73,7 @@ def answer(content: PromptContent) -> dict[str, Any]:
 
 
 def _claim(name: str, claim: str, passages: dict[str, str]) -> dict[str, Any]:
-    holding = [place for place, text in passages.items() if claim in text]
+    holding = [place for place, text in passages.items() if claim.strip() and claim in text]
     quotes = [{"passage": place, "label": "supported", "quote": claim} for place in holding]
     label = "supported" if holding else "not_mentioned"
     return {"id": name, "reason": "", "label": label, "quotes": quotes}

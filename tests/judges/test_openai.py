@@ -74,8 +74,8 @@ async def test_every_prompt_is_answered(judge_at: JudgeAt) -> None:
     found = [answer.judgement for answer in answers]
     assert [claim.text for claim in found[0]] == ANSWER.replace(". ", ".|").split("|")
     assert found[1][0].label == "supported"
-    # by the server's tokens 0.15 is shared by "contradicted", "not" and "useful", the last of which was not offered
-    assert found[1][0].probability == pytest.approx(0.8 / (0.8 + 0.15 * 2 / 3))
+    # by the server's tokens 0.15 is shared by "contradicted", "not", "together" and "useful"; two were not offered
+    assert found[1][0].probability == pytest.approx(0.8 / (0.8 + 0.15 * 2 / 4))
     assert [verdict.label for verdict in found[2]] == ["useful", "not_useful"]
     assert len(found[3].questions) == 3
     assert found[5].label == "yes"

@@ -24,7 +24,7 @@ CLAIM = Claim(text="Members get 90 days.", span=Span(0, 20))
 SUPPORT = Support((CLAIM,), PASSAGES, "Refunds?")
 
 TRUE, TRUE_TOO, INVENTED = PASSAGES[0], PASSAGES[1], "Members fly for free."
-S, C, N = "supported", "contradicted", "not_mentioned"
+S, C, N, T = "supported", "contradicted", "not_mentioned", "together"
 AMBIGUOUS = None
 
 Entry = tuple[str, str, str]
@@ -51,9 +51,9 @@ def cells(verdict: Verdict) -> list[str]:
 #: Label of the verdict, what is said of passages, and what is read: label, cells, located quotes, quotes not located.
 #: None: the reply contradicts itself.
 TABLE: list[tuple[str, tuple[Entry, ...], tuple[str, list[str], int, int] | None]] = [
-    # no quotes: the label stands
-    (S, (), (S, [N, N], 0, 0)),
-    (C, (), (C, [N, N], 0, 0)),
+    # no quotes: nothing is supported or contradicted
+    (S, (), AMBIGUOUS),
+    (C, (), AMBIGUOUS),
     (N, (), (N, [N, N], 0, 0)),
     # one located quote
     (S, (("P1", S, TRUE),), (S, [S, N], 1, 0)),
@@ -94,14 +94,28 @@ TABLE: list[tuple[str, tuple[Entry, ...], tuple[str, list[str], int, int] | None
     (N, (("P1", C, TRUE), ("P2", S, TRUE_TOO)), (S, [C, S], 2, 0)),
     # two quotes of one passage: support wins, as between passages
     (S, (("P1", S, TRUE), ("P1", C, TRUE)), (S, [S, N], 2, 0)),
-    # labels without quotes keep a label and lift none
-    (S, (("P1", S, ""),), (S, [S, N], 0, 0)),
+    # labels without quotes keep no label and lift none
+    (S, (("P1", S, ""),), AMBIGUOUS),
     (S, (("P1", C, ""),), AMBIGUOUS),
-    (S, (("P1", N, ""), ("P2", N, "")), (S, [N, N], 0, 0)),  # together they support what neither does alone
-    (C, (("P1", C, ""),), (C, [C, N], 0, 0)),
+    (S, (("P1", N, ""), ("P2", N, "")), AMBIGUOUS),
+    (C, (("P1", C, ""),), AMBIGUOUS),
     (N, (("P1", S, ""),), (N, [N, N], 0, 0)),
     (N, (("P1", C, ""),), (N, [N, N], 0, 0)),
-    (S, (("P1", S, ""), ("P2", S, INVENTED)), (S, [S, N], 0, 1)),
+    (S, (("P1", S, ""), ("P2", S, INVENTED)), AMBIGUOUS),
+    (S, (("P1", S, ""), ("P2", S, TRUE_TOO)), (S, [S, S], 1, 0)),
+    # two passages that support the claim together, and neither alone
+    (S, (("P1", T, TRUE), ("P2", T, TRUE_TOO)), (S, [N, N], 2, 0)),
+    (S, (("P1", T, TRUE), ("P2", T, TRUE_TOO), ("P2", T, INVENTED)), (S, [N, N], 2, 1)),
+    (S, (("P1", T, TRUE), ("P2", S, TRUE_TOO)), (S, [N, S], 2, 0)),
+    (S, (("P1", T, TRUE),), AMBIGUOUS),
+    (S, (("P1", T, TRUE), ("P1", T, "14 days")), AMBIGUOUS),  # one passage is not several
+    (S, (("P1", T, TRUE), ("P2", T, INVENTED)), AMBIGUOUS),
+    (S, (("P1", T, TRUE), ("P2", T, "")), AMBIGUOUS),
+    (S, (("P1", T, TRUE), ("P2", C, TRUE_TOO)), AMBIGUOUS),
+    (C, (("P1", T, TRUE), ("P2", T, TRUE_TOO)), AMBIGUOUS),
+    (N, (("P1", T, TRUE), ("P2", T, TRUE_TOO)), AMBIGUOUS),
+    (N, (("P1", T, TRUE),), (N, [N, N], 1, 0)),
+    (N, (("P1", T, "a"),), AMBIGUOUS),
 ]
 
 
@@ -176,7 +190,7 @@ def test_a_label_that_a_located_quote_lifts_has_the_probability_of_its_passage()
 
 WORDS = st.sampled_from([TRUE, TRUE_TOO, INVENTED, "", "14 days", "nowhere", "Members", "…", "[name]"])
 LABELS = st.sampled_from([S, C, N])
-ENTRIES = st.lists(st.tuples(st.sampled_from(["P1", "P2"]), LABELS, WORDS), max_size=4).map(tuple)
+ENTRIES = st.lists(st.tuples(st.sampled_from(["P1", "P2"]), LABELS | st.just(T), WORDS), max_size=4).map(tuple)
 CLAIMS = (CLAIM, Claim(text="Refunds exist.", span=Span(0, 14)))
 
 
@@ -244,6 +258,20 @@ async def test_the_judge_is_asked_again_with_the_reason() -> None:
     )
 
 
+async def test_a_judge_that_quotes_nothing_is_told_what_a_quote_is_for() -> None:
+    judge = Sequence(reply(S), reply(S, ("P1", T, TRUE), ("P2", T, TRUE_TOO)))
+    (answer,) = await ask(judge, SUPPORT)
+    (verdict,) = answer.judgement
+    assert [evidence.text for evidence in verdict.evidence] == [TRUE, TRUE_TOO]
+    correction = judge.requests[1].correction
+    assert correction is not None
+    assert correction.message == (
+        "The claim 'Members get 90 days.' has the label 'supported', and no quote that decides. Copy the words that "
+        "decide exactly from the passage; where only several passages together support a claim, words of each of them, "
+        "with the label 'together'; or change the label."
+    )
+
+
 async def test_a_judge_that_keeps_contradicting_itself_gives_no_verdict() -> None:
     judge = Sequence(reply(S, ("P1", C, TRUE)))
     (answer,) = await ask(judge, SUPPORT)
@@ -279,7 +307,8 @@ def test_a_reply_cannot_mark_its_own_quotes() -> None:
     [
         (N, (("P1", S, INVENTED),), 0.0, None),  # was 1.0: 0 of 1 claims are supported
         (N, (("P1", S, TRUE),), 1.0, None),  # located: 1 of 1
-        (S, (), 1.0, None),
+        (S, (("P1", S, TRUE),), 1.0, None),
+        (S, (), None, "ambiguous"),  # was 1.0
         (S, (("P1", S, INVENTED),), None, "ambiguous"),  # was 1.0
         (S, (("P1", C, TRUE),), None, "ambiguous"),  # was 1.0
         (C, (("P1", S, TRUE),), None, "ambiguous"),  # was 0.0

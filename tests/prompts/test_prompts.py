@@ -188,15 +188,18 @@ def test_a_quote_that_is_not_there_is_no_evidence():
 def test_one_passage_that_supports_is_enough_for_all_together():
     first, _ = read_support(
         verdict_item("C1", "not_mentioned", ("P1", "supported", "tower is 90 m high")),
-        verdict_item("C2", "contradicted"),
+        verdict_item("C2", "not_mentioned"),
     )
     assert first.label == "supported"
 
 
 def test_probabilities_are_kept():
     first, _ = read_support(
-        verdict_item("C1", "supported", probs={"supported": 0.8, "contradicted": 0.15, "not_mentioned": 0.05}),
-        verdict_item("C2", "supported"),
+        verdict_item(
+            *("C1", "supported", ("P1", "supported", "tower is 90 m high")),
+            probs={"supported": 0.8, "contradicted": 0.15, "not_mentioned": 0.05},
+        ),
+        verdict_item("C2", "not_mentioned"),
     )
     assert first.probability == 0.8
 

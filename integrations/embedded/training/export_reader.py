@@ -18,54 +18,8 @@ from typing import Any
 import graphs
 import numpy as np
 from export_reranker import published, read
+from reader_parts import Top, Trunk
 from train_reader import build, trained
-
-
-def trunk(model: Any, shared: int) -> Any:
-    """The embeddings and the lowest layers, as a PyTorch module."""
-    import torch
-
-    class Trunk(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.embeddings = model.bert.embeddings
-            self.layers = torch.nn.ModuleList(model.bert.encoder.layer[:shared])
-
-        def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
-            hidden = self.embeddings(input_ids=input_ids, token_type_ids=token_type_ids)
-            for layer in self.layers:
-                hidden = _state(layer(hidden, _ignored(attention_mask)))
-            return hidden
-
-    return Trunk()
-
-
-def top(model: Any, shared: int) -> Any:
-    """The layers above and the head, as a PyTorch module; one logit of a single class loses its dimension."""
-    import torch
-
-    class Top(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.layers = torch.nn.ModuleList(model.bert.encoder.layer[shared:])
-            self.head = torch.nn.Sequential(model.bert.pooler.dense, torch.nn.Tanh(), model.classifier)
-            self.single = model.classifier.out_features == 1
-
-        def forward(self, hidden: Any, attention_mask: Any) -> Any:
-            for layer in self.layers:
-                hidden = _state(layer(hidden, _ignored(attention_mask)))
-            logits = self.head(hidden[:, 0])
-            return logits[:, 0] if self.single else logits
-
-    return Top()
-
-
-def _ignored(attention_mask: Any) -> Any:
-    return (1.0 - attention_mask[:, None, None, :].float()) * -10000.0
-
-
-def _state(result: Any) -> Any:
-    return result[0] if isinstance(result, tuple) else result
 
 
 def shared_layers(reranker: Any, reader: Any) -> int:
@@ -108,9 +62,9 @@ def main() -> None:
     }
 
     for name, module, example, result in (
-        ("trunk", trunk(reranker, shared), tokens, "hidden"),
-        ("relevance", top(reranker, shared), states, "relevance"),
-        ("support", top(reader, shared), states, "support"),
+        ("trunk", Trunk(reranker, shared), tokens, "hidden"),
+        ("relevance", Top(reranker, shared), states, "relevance"),
+        ("support", Top(reader, shared), states, "support"),
     ):
         floating, stored = given.out / f"{name}-float.onnx", given.out / f"{name}-stored.onnx"
         quick = given.out / f"{name}.onnx"

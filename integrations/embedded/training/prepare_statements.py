@@ -31,7 +31,7 @@ from tokenizers import Tokenizer
 from assay.judges.pairwise_support import BETWEEN
 
 LABELS = {"supported": SUPPORTED, "contradicted": CONTRADICTED, "not_mentioned": NOT_MENTIONED}
-BUDGETS = (60, 90, 90, 130)  # words of the excerpt
+BUDGETS = (60, 90)  # words of the excerpt; 90 is what the judge reads
 ALONE = 0.25  # of the answers, so many are read without the question
 DIVISIONS = corpus.FOLDER / "divisions" / "train.jsonl"
 ASKED = 0.8  # of the sentences that state something or do not, so many are read with their question

@@ -22,6 +22,7 @@ class Row:
     source: str
     contexts: tuple[str, ...] = ()
     said: str = ""  # the label in the words of the data set
+    question: str = ""  # what the claim answers
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -68,7 +69,8 @@ def development(data: Path, name: str) -> Iterator[Row]:
         passage = "\n".join(contexts)
         if row["label"] in (0, 1) and claim and passage:
             source = f"ragtruth, {row['task']}" if name == "ragtruth_dev" else group(row["source"])
-            yield Row(passage, claim, row["label"], source, contexts, str(row.get("label_text") or ""))
+            said, question = row.get("label_text") or "", row.get("question") or ""
+            yield Row(passage, claim, row["label"], source, contexts, str(said), str(question))
 
 
 def sample(rows: Iterable[Row], each: int, seed: int, even: bool = False) -> list[Row]:

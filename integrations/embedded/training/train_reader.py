@@ -38,6 +38,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 from export_reranker import read
+from reader_parts import Top, Trunk
 
 CLASSES = 3
 SMOOTHING = 0.03
@@ -138,6 +139,10 @@ class Rows:
             out["token_type_ids"][row, first:size] = 1
         return out
 
+    def keep_part(self, part: int, parts: int) -> None:
+        """Leaves one part of the units, the same in every run; the parts are about alike."""
+        self.units = self.units[part::parts]
+
     def batches(self, tokens: int, seed: int) -> list[list[int]]:
         """Rows of similar length together, up to `tokens` with padding, twins side by side; in random order."""
         rng = random.Random(seed)
@@ -200,10 +205,35 @@ def renew(copies: Sequence[torch.nn.Parameter], parameters: Sequence[torch.nn.Pa
                 copied.copy_(p)
 
 
-def planned(rows: Rows, tokens: int, seed: int, rank: int, workers: int) -> Iterator[list[int]]:
-    """The batches of one worker without end: all rows again and again, each time in another order."""
+def planned(rows: Rows, tokens: int, seed: int) -> Iterator[list[int]]:
+    """The batches of one worker without end: all its rows again and again, each time in another order."""
     for turn in itertools.count():
-        yield from rows.batches(tokens, seed + turn)[rank::workers]
+        yield from rows.batches(tokens, seed + turn)
+
+
+class FrozenLayers:
+    """Hidden states above the layers that are not trained: computed when a row is read first, then taken from memory.
+
+    A row takes 768 bytes a token (384 numbers of half precision).
+    """
+
+    def __init__(self, trunk: Trunk, rows: Rows) -> None:
+        self._trunk, self._rows = trunk, rows
+        self._states: dict[int, torch.Tensor] = {}
+
+    def __call__(self, chosen: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+        """The hidden states of these rows [rows, tokens, width], and their attention mask [rows, tokens]."""
+        if all(i in self._states for i in chosen):
+            found = [self._states[i].float() for i in chosen]
+            mask = [torch.ones(len(one), dtype=torch.long) for one in found]
+            padded = torch.nn.utils.rnn.pad_sequence
+            return padded(found, batch_first=True), padded(mask, batch_first=True)
+        batch = self._rows.batch(chosen)
+        with torch.no_grad():
+            hidden = self._trunk(**batch)
+        for state, i in zip(hidden, chosen, strict=True):
+            self._states[i] = state[: self._rows.sizes[i]].half()
+        return hidden, batch["attention_mask"]
 
 
 def worker(rank: int, given: argparse.Namespace) -> None:
@@ -216,12 +246,13 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         model.load_state_dict(torch.load(given.start, weights_only=True)["model"])
     if given.layers:
         model = thinned(model, given.layers)
-    for part in (model.bert.embeddings, *model.bert.encoder.layer[: given.freeze]):
-        part.requires_grad_(False)
+    trunk = Trunk(model, given.freeze).requires_grad_(False)
     model.set_attn_implementation("eager")  # the fused one's backward pass takes two fifths of the time on a CPU
     reader = copy.deepcopy(model).to(torch.bfloat16) if given.bf16 else model
+    dtype = torch.bfloat16 if given.bf16 else torch.float32
     copies = [p for p in reader.parameters() if p.requires_grad]
-    step_of = torch.compile(reader, dynamic=True) if given.compile else reader
+    top = Top(reader, given.freeze)
+    step_of = torch.compile(top, dynamic=True) if given.compile else top
     head = [p for n, p in model.named_parameters() if p.requires_grad and n.startswith("classifier")]
     body = [p for n, p in model.named_parameters() if p.requires_grad and not n.startswith("classifier")]
     parameters = [p for p in model.parameters() if p.requires_grad]
@@ -229,6 +260,8 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         [{"params": head, "factor": 5.0}, {"params": body, "factor": 1.0}], lr=given.lr, weight_decay=0.01, foreach=True
     )
     rows = Rows(given.pairs, tuple(given.without), tuple(given.of), given.share)
+    rows.keep_part(rank, given.workers)
+    frozen = FrozenLayers(trunk, rows)
     if given.soft:
         rows.soft = torch.from_numpy(np.load(given.soft))
     spent, step, seen = 0.0, 0, 0
@@ -240,7 +273,7 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         renew(copies, parameters)
         spent, step, seen = kept["spent"], kept["step"], kept["seen"]
     budget, saved, losses = given.minutes * 60, spent, []
-    plan = itertools.islice(planned(rows, given.tokens, given.seed, rank, given.workers), step, None)
+    plan = itertools.islice(planned(rows, given.tokens, given.seed), step, None)
     before = time.monotonic()
     model.train()
     while True:
@@ -267,7 +300,8 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         for part in optimiser.param_groups:
             part["lr"] = rate * part["factor"]
         chosen = next(plan)
-        logits = step_of(**rows.batch(chosen)).logits
+        hidden, mask = frozen(chosen)
+        logits = step_of(hidden.to(dtype), mask)
         labels = rows.labels[chosen]
         if rows.soft is None:
             loss = loss_of(logits, labels) + loss_of_twins(logits, labels, rows.twins[chosen])

@@ -5,12 +5,17 @@ A quote is evidence if a string search finds it in its passage. The rules, for a
 - An invented quote (one that is not in its passage) is no evidence. It adds nothing and changes no label.
 - A label that comes with quotes needs one that counts and has the same label. Otherwise the reply contradicts itself:
   the judge is asked again, and in the end the score has no value (`ambiguous`).
+
+For support, where a verdict is on several passages together:
+
+- "supported" needs a located quote of a passage that supports the claim alone, or located quotes of two or more
+  passages that have the label "together"; "contradicted" needs a located quote that contradicts it. Otherwise the reply
+  contradicts itself.
 - "not_mentioned" becomes the label of a located quote: a passage that supports a claim is enough for all together. A
   quote of a few letters is in any passage: it changes no label, and the reply contradicts itself.
-- A label without quotes stands: passages may support a claim together where none does alone.
 
-Three things count although no search finds them in the passage: a label without a quote, a quote from a picture, and
-a quote from a text that the judge was shown with changes, behind a mask for one. They keep a label, and change none.
+Quotes that no search finds in the passage count in two cases: those from a picture, and those from a text that the
+judge was shown with changes, behind a mask for one. They keep a label, and change none.
 """
 
 from __future__ import annotations
@@ -28,6 +33,9 @@ from assay.text.scripts import CJK
 
 #: The key by which a judge says of an entry with a quote that the quote is in the text as it was shown, with changes.
 AS_SHOWN = "as_shown"
+#: The label of quotes by which several passages support a claim that none of them supports alone.
+TOGETHER = "together"
+_NEUTRAL = "not_mentioned"
 _TELLING = 8  # letters and digits, of which one in a script without spaces counts as four
 
 
@@ -71,48 +79,87 @@ class PassageLabel:
     @property
     def counts(self) -> bool:
         """Whether the label of this passage counts: it does unless its quote is invented."""
-        return bool(self.spans) or not self.quote or self.pictured or self.as_shown
+        return self.located or not self.quote
+
+    @property
+    def located(self) -> bool:
+        """Whether its quote is evidence: found, or where no search can find it."""
+        return bool(self.spans) or self.pictured or self.as_shown
 
     def evidence(self, text: str) -> tuple[Evidence, ...]:
         """The located quote, in the passage with this text."""
         return tuple(Evidence(passage=self.passage, span=span, text=span.of(text)) for span in self.spans)
 
 
-def consistent(label: str, about: str, passages: Sequence[PassageLabel], neutral: str | None = None) -> str:
-    """The label of a verdict that agrees with what the reply says of single passages.
+def consistent(label: str, about: str, quotes: Sequence[PassageLabel]) -> str:
+    """The label of a verdict whose quotes agree with it; one without quotes stands.
+
+    Args:
+        label: The label of the verdict as the reply has it.
+        about: What the verdict is on, for the message to the judge.
+        quotes: The quotes of the reply, in its order.
+
+    Returns:
+        The label.
+
+    Raises:
+        InconsistentReply: There are quotes, and none that counts has the label.
+    """
+    if quotes and not any(one.counts and one.label == label for one in quotes):
+        raise _disagreement(label, about, quotes)
+    return label
+
+
+def consistent_support(label: str, about: str, passages: Sequence[PassageLabel]) -> str:
+    """The label of a claim that agrees with what the reply says of single passages.
 
     Args:
         label: The label of the verdict as the reply has it.
         about: What the verdict is on, for the message to the judge.
         passages: What the reply says of single passages, in its order.
-        neutral: The label that says nothing either way, "not_mentioned".
 
     Returns:
-        The label; in place of the neutral one that of a located quote, "supported" before others.
+        The label; in place of "not_mentioned" that of a located quote, "supported" before others.
 
     Raises:
-        InconsistentReply: Passages are named, and none that counts has the label.
+        InconsistentReply: No located quote has the label, or quotes of a few letters have another.
     """
-    if label == neutral:
-        short = next((one for one in passages if one.spans and not one.telling and one.label != neutral), None)
-        lifted = {one.label for one in passages if one.telling} - {neutral}
-        if short is not None and not lifted:
-            raise InconsistentReply(
-                f"{about} has the label {label!r}, and the quote {shortened(short.quote or '', 80)!r} the label "
-                f"{short.label!r}. The labels of verdict and quotes must agree; quote all the words that decide."
-            )
-        return "supported" if "supported" in lifted else min(lifted, default=label)
-    stated = [one for one in passages if one.label != neutral or not one.counts]
-    if not stated or any(one.counts and one.label == label for one in stated):
+    together = len({one.passage for one in passages if one.label == TOGETHER and one.located}) > 1
+    if label == _NEUTRAL:
+        return _lifted(about, passages, together)
+    if any(one.located and one.label == label for one in passages) or (label == "supported" and together):
         return label
-    invented = next((one.quote for one in stated if not one.counts and one.quote), None)
-    if invented is not None:
+    raise _disagreement(label, about, [one for one in passages if one.label != _NEUTRAL or not one.counts])
+
+
+def _lifted(about: str, passages: Sequence[PassageLabel], together: bool) -> str:
+    lifted = {one.label for one in passages if one.telling} - {_NEUTRAL, TOGETHER}
+    if lifted:
+        return "supported" if "supported" in lifted else min(lifted)
+    short = next((one for one in passages if one.spans and not one.telling and one.label != _NEUTRAL), None)
+    if together or short is not None:
+        quote = short or next(one for one in passages if one.label == TOGETHER and one.located)
         raise InconsistentReply(
-            f"{about} has the label {label!r}, and the quote {shortened(invented, 80)!r} is not in its passage. Copy "
-            "the words that decide exactly from the passage, or change the label."
+            f"{about} has the label {_NEUTRAL!r}, and the quote {shortened(quote.quote or '', 80)!r} the label "
+            f"{quote.label!r}. The labels of verdict and quotes must agree; quote all the words that decide."
         )
-    raise InconsistentReply(
-        f"{about} has the label {label!r}, and no quote has that label. The labels of verdict and quotes must agree."
+    return _NEUTRAL
+
+
+def _disagreement(label: str, about: str, quotes: Sequence[PassageLabel]) -> InconsistentReply:
+    """Why the quotes of a reply are no evidence for its label, and what to do."""
+    said = f"{about} has the label {label!r}, and "
+    invented = next((one.quote for one in quotes if not one.counts and one.quote), None)
+    if invented is not None:
+        return InconsistentReply(
+            f"{said}the quote {shortened(invented, 80)!r} is not in its passage. Copy the words that decide exactly "
+            "from the passage, or change the label."
+        )
+    if any(one.label not in (label, TOGETHER) for one in quotes):
+        return InconsistentReply(f"{said}no quote has that label. The labels of verdict and quotes must agree.")
+    return InconsistentReply(
+        f"{said}no quote that decides. Copy the words that decide exactly from the passage; where only several "
+        f"passages together support a claim, words of each of them, with the label {TOGETHER!r}; or change the label."
     )
 
 

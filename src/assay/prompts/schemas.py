@@ -40,7 +40,9 @@ READINGS: dict[str, Any] = record(
             id=TEXT,
             reason=TEXT,
             label=one_of("supported", "contradicted", "not_mentioned", "useful", "not_useful"),
-            quotes=array(record(passage=TEXT, label=one_of("supported", "contradicted", "useful"), quote=TEXT)),
+            quotes=array(
+                record(passage=TEXT, label=one_of("supported", "contradicted", "together", "useful"), quote=TEXT)
+            ),
         )
     ),
     sentences=array({"type": "integer"}),

@@ -15,7 +15,7 @@ from assay.prompts.base import (
     Rule,
     whole,
 )
-from assay.prompts.consistency import PassageLabel, consistent, count_unlocated
+from assay.prompts.consistency import TOGETHER, PassageLabel, consistent_support, count_unlocated
 from assay.prompts.item_verdicts import ItemVerdicts
 from assay.prompts.pieces import Piece, pack
 from assay.prompts.schemas import (
@@ -49,7 +49,8 @@ Give one of "items" for each claim, in this order:
   dates and negations; "contradicted" when they say something that cannot be true together with it; else
   "not_mentioned";
 - "quotes": for each passage that alone supports or contradicts the claim, the words that decide, copied exactly, as few
-  as do; none for the others.
+  as do; none for the others. Where no passage alone supports it and several do together, the words of each of these,
+  with the label "together".
 "sentences" stays empty."""
 
 
@@ -64,7 +65,7 @@ class Support(ItemVerdicts):
 
     name: ClassVar[str] = "support"
     item_field: ClassVar[str] = "claims"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
 
     claims: tuple[Claim, ...]
     passages: tuple[str, ...]
@@ -225,8 +226,8 @@ def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any], see
         raise InvalidReply("Every claim needs a list of quotes, which may be empty.")
     said = [_passage_label(entry, passages, seen) for entry in entries]
     overall = label_of(item, tuple(LABELS))
-    label = consistent(overall, f"The claim {shortened(claim.text, 80)!r}", said, neutral="not_mentioned")
-    cells = _cells(len(passages), [one for one in said if one.spans or (one.counts and overall != "not_mentioned")])
+    label = consistent_support(overall, f"The claim {shortened(claim.text, 80)!r}", said)
+    cells = _cells(len(passages), _of_one_passage(said, overall))
     probability = probability_of(item, "supported")
     if label != overall:
         probability = _highest([cell.probability for cell in cells if cell.label == label] + [probability])
@@ -241,9 +242,15 @@ def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any], see
     )
 
 
+def _of_one_passage(said: Sequence[PassageLabel], overall: str) -> list[PassageLabel]:
+    """What counts of what a reply says of passages alone."""
+    alone = (one for one in said if one.label != TOGETHER)
+    return [one for one in alone if one.spans or (one.counts and overall != "not_mentioned")]
+
+
 def _passage_label(entry: Any, passages: Sequence[str], seen: Set[int]) -> PassageLabel:
     index = passage_index(entry, len(passages))
-    label, probability = label_of(entry, tuple(LABELS)), probability_of(entry, "supported")
+    label, probability = label_of(entry, (*LABELS, TOGETHER)), probability_of(entry, "supported")
     return PassageLabel.of(entry, index, passages[index], label, probability=probability, pictured=index in seen)
 
 

@@ -165,9 +165,22 @@ def _support(reading: Reading) -> dict[str, Any]:
             for n, (cell, quote) in enumerate(judged, 1)
             if cell != "not_mentioned"
         ]
+        if label == "supported" and not cells:
+            cells = _together(claim, passages)
         item = {"id": f"C{number}", "reason": f"{together:.2f} covered", "label": label, "quotes": cells}
         verdicts.append(item)
     return {"items": verdicts, "sentences": []}
+
+
+def _together(claim: str, passages: list[str]) -> list[dict[str, str]]:
+    """Of each passage that has words of the claim the sentence with most of them."""
+    wanted = words(claim)
+    best = [max(sentences(passage), key=lambda s: len(wanted & words(s)), default="") for passage in passages]
+    return [
+        {"passage": f"P{n}", "label": "together", "quote": quote}
+        for n, quote in enumerate(best, 1)
+        if wanted & words(quote)
+    ]
 
 
 def parts(task: str) -> list[tuple[list[str], list[str]]]:
