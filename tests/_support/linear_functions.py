@@ -362,7 +362,15 @@ READ: dict[str, Call] = {
     "assay.records.field_names:describe": _values,
     "assay.live.guards.verdict:in_words": _told,
     "assay.prompts.consistency:consistent": lambda f, t: f(
-        "supported", t, [PassageLabel.of({"quote": t}, 0, t, "supported")], "not_mentioned"
+        "useful", t, [PassageLabel.of({"quote": t}, 0, t, "useful")]
+    ),
+    "assay.prompts.consistency:consistent_support": lambda f, t: (
+        f("supported", t, [PassageLabel.of({"quote": f"quoted words {t}"}, 0, f"quoted words {t}", "supported")]),
+        f(
+            "not_mentioned",
+            t,
+            [PassageLabel.of({"quote": f"quoted words {t}"}, 0, f"quoted words {t}", "contradicted")],
+        ),
     ),
     "assay.prompts.entities:same_entity": _first,
     "assay.prompts.pieces:pack": lambda f, t: f([t, t], 1000, "en"),
