@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from assay._util.forks import renewed
-from assay._util.loop_threads import STUCK_AFTER, LoopThread, Service
+from assay._util.loop_threads import END_GRACE, STUCK_AFTER, LoopThread, Service
 from assay.errors import SETTLED
 from assay.judges.base import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, spending
@@ -24,7 +24,6 @@ from assay.store.store import Store
 from assay.store.tables import file_of, is_database, url_of
 
 QUIET = 5.0  # seconds without work after which failures of the judge are forgotten
-END_GRACE = 1.0  # seconds that a thread which is told to end has for what is in hand
 
 Job: TypeAlias = Callable[[JudgementCache], Coroutine[Any, Any, ScoredSample]]
 

@@ -8,14 +8,12 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from assay._util.loop_threads import LoopThread, Service
+from assay._util.loop_threads import END_GRACE, LoopThread, Service
 from assay.evaluation.score_sample import score_sample
 from assay.judges.base import BaseJudge
 from assay.judges.rotating_cache import RenewedCache
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
-
-END_GRACE = 1.0  # seconds that a thread which is told to end has for what is in hand
 
 
 @dataclass(slots=True, eq=False)
