@@ -20,6 +20,7 @@ class StuckJudge(BaseJudge):
 
     Attributes:
         began: Set when it is stuck.
+        thread: Where it was asked last.
     """
 
     durable = False
@@ -27,6 +28,7 @@ class StuckJudge(BaseJudge):
     def __init__(self, how: str, over: threading.Event, stuck: str = "") -> None:
         self.how, self.over, self.stuck = how, over, stuck
         self.began = threading.Event()
+        self.thread: threading.Thread | None = None
         self._scripted = ScriptedJudge(support=lambda claim, passage: "supported")
 
     @property
@@ -36,6 +38,7 @@ class StuckJudge(BaseJudge):
     async def answer(self, prompts: Sequence[Any]) -> Any:
         if not any(self.stuck in repr(prompt) for prompt in prompts):
             return await self._scripted.answer(prompts)
+        self.thread = threading.current_thread()
         self.began.set()
         if self.how == "blocks its event loop":
             self.over.wait()

@@ -141,6 +141,13 @@ class Service:
         thread.retire(grace)  # should it ever come back
         return True
 
+    def give_up(self, thread: LoopThread, grace: float | None) -> bool:
+        """Give up a thread, if it is in service, that did not even end its work at a deadline."""
+        if self.thread is not thread:
+            return False
+        thread.due = min(thread.due, time.monotonic() - STUCK_AFTER)
+        return self.leave_behind(grace)
+
     def retire(self, grace: float | None, wait: float = 0.0) -> None:
         """End the thread in service; wait for it, at most so many seconds."""
         thread, self.thread = self.thread, None

@@ -15,7 +15,7 @@ from assay._util.loop_threads import LATE, LoopThread
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation.adapters.host_row import HostRow, read_host_row, score_host_row
 from assay.evaluation.adapters.shared_judge import get_shared_judge, shared_judge
-from assay.evaluation.score_sample import skipped_sample
+from assay.evaluation.score_sample import late_sample, skipped_sample
 from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget
 from assay.judges.cache import JudgementCache
@@ -207,7 +207,7 @@ class MetricAdapter:
             work.cancel()
             if thread is not None:
                 self._desk.leave_behind(thread)
-            return skipped_sample(sample, self.metrics, Cause.TIMEOUT, f"not done within {self.deadline:g} s")
+            return late_sample(sample, self.metrics, self.deadline)
         if work.cancelled():
             return skipped_sample(sample, self.metrics, Cause.INTERRUPTED, "the scoring was stopped")
         error = work.exception()
