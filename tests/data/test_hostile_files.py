@@ -19,8 +19,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay._util import byte_limits as limits
 from assay.data import RowError, arrow_rows, open_data
-from assay.data import byte_limits as limits
 from assay.data.arrow_rows import row_sizes
 from assay.data.exports import read_records
 from assay.data.files import from_path
@@ -217,7 +217,8 @@ def peak():
 """
 SCRIPT = """
 import json, sys
-from assay.data import byte_limits as limits, open_data
+from assay._util import byte_limits as limits
+from assay.data import open_data
 from assay.errors import InputError
 limits.ROW, limits.FILE = 4 << 20, int(sys.argv[2]) << 20
 before = peak()
@@ -291,7 +292,7 @@ def test_a_line_of_its_full_length_is_read(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_environment_raises_the_limit() -> None:
-    code = "from assay.data import byte_limits; print(byte_limits.ROW >> 20)"
+    code = "from assay._util import byte_limits; print(byte_limits.ROW >> 20)"
     for value, expected in (("256", "256"), ("0", "64"), ("much", "64"), (None, "64")):
         env = {name: text for name, text in os.environ.items() if name != "ASSAY_MAX_LINE_MIB"}
         if value is not None:

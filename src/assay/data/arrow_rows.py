@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from assay.data.byte_limits import VALUE, LargeRows, TooLargeError
+from assay._util.byte_limits import VALUE, LargeRows, TooLargeError
 from assay.data.unreadable import UnreadableRow
 from assay.errors import Cause
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from assay.data.byte_limits import TooLargeError
+from assay._util.byte_limits import cause_of
 from assay.data.columns import ColumnMap
 from assay.data.field_mapping import map_fields, no_row_message, row_of
 from assay.data.images import placed
 from assay.data.rows import RowError, sample_from_row
 from assay.data.sources import Source, UnreadableRow
-from assay.errors import Cause, InputError
+from assay.errors import InputError
 from assay.records import Sample
 from assay.records.field_names import find_columns, missing
 
@@ -120,10 +120,8 @@ class OpenSource:
         except InputError as error:
             message = str(error)
             full = message if message.startswith("row ") else f"row {number}: {message}"
-            cause = Cause.TOO_LARGE if isinstance(error, TooLargeError) else Cause.BAD_ROW
-            return RowError(
-                number=number, id=row.id if isinstance(row, Sample) else _id_of(row, columns), message=full, cause=cause
-            )
+            identity = row.id if isinstance(row, Sample) else _id_of(row, columns)
+            return RowError(number=number, id=identity, message=full, cause=cause_of(error))
 
     def _columns_of(self, row: Mapping[str, Any]) -> Mapping[str, str]:
         """The columns of one row: a new name may hold a field that this row has nowhere else."""

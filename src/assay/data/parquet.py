@@ -14,10 +14,10 @@ from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any
 
+from assay._util import byte_limits
+from assay._util.byte_limits import MIB, LargeRows, raised
 from assay._util.install_hints import install_extra
-from assay.data import byte_limits
 from assay.data.arrow_rows import rows_of_batch
-from assay.data.byte_limits import MIB, LargeRows, raised
 from assay.data.sources import BATCH, Source, unique
 from assay.data.unreadable import UnreadableRow
 from assay.errors import Cause, InputError, MissingExtra

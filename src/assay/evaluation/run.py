@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay._util.forks import own_lock
 from assay._util.loop_threads import LATE, run_apart
 from assay.data import Data, RowError
 from assay.errors import AssayError, Cause, JudgeFailure, StoreError
@@ -124,7 +124,7 @@ class EvaluationRun:
         self.ended: str | None = None  # why before all rows were scored, where that was wanted
         self._order: deque[int] = deque()  # numbers of rows that `until` has not seen, as they were begun
         self._seen_next: dict[int, ScoredSample] = {}
-        self._recording = threading.Lock()
+        self._recording = own_lock(self, "_recording")
         self._over = False  # rows that a thread brings which was left behind are not taken any more
 
     # -- what the judge is told
