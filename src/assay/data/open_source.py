@@ -8,14 +8,16 @@ from itertools import chain, islice
 from typing import Any
 
 from assay._util.byte_limits import cause_of
+from assay.data.cell_paths import at_path
 from assay.data.columns import ColumnMap
 from assay.data.field_mapping import map_fields, no_row_message, row_of
 from assay.data.images import placed
 from assay.data.rows import RowError, sample_from_row
 from assay.data.sources import Source, UnreadableRow
-from assay.errors import InputError
+from assay.errors import Cause, InputError
 from assay.records import Sample
 from assay.records.field_names import find_columns, missing
+from assay.records.missing_rows import is_missing_row
 
 #: Texts of the first rows, which are looked at before the others: their length together.
 HEAD_BYTES = 16 << 20
@@ -116,7 +118,11 @@ class OpenSource:
             if isinstance(row, Sample):
                 return placed(row, self.source.folder)
             columns = self._columns_of(row)
-            return placed(sample_from_row(row, columns, number, self.mapping.several), self.source.folder)
+            sample = sample_from_row(row, columns, number, self.mapping.several)
+            if is_missing_row(sample, at_path(row, "id"), at_path(row, "sample.id")):
+                message = f"row {number}: the export has no texts of this row, which was lost or not reached in its run"
+                return RowError(number=number, id=sample.id, message=message, cause=Cause.LOST)
+            return placed(sample, self.source.folder)
         except InputError as error:
             message = str(error)
             full = message if message.startswith("row ") else f"row {number}: {message}"
