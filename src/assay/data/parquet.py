@@ -114,13 +114,13 @@ class _Column:
         size = int(self.known.total_uncompressed_size)
         if not self.kind.max_repetition_level:
             return size
-        return max(size, self.known.num_values * LEVELS + self._values * self.width)
+        return max(size, int(self.known.num_values) * LEVELS + self._values * self.width)
 
     @property
     def _values(self) -> int:
         statistics = self.known.statistics
         nulls = statistics.null_count if statistics is not None and statistics.has_null_count else 0
-        return max(0, self.known.num_values - nulls)
+        return max(0, int(self.known.num_values) - int(nulls))
 
 
 def _refused(columns: list[_Column], unpacked: int, limit: int) -> str | None:
