@@ -4,19 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from assay.errors import Cause
-from assay.evaluation.completeness import UNSCORED
+from assay.evaluation.completeness import UNSCORED, RunEnd
 from assay.evaluation.summary import Summary
 from assay.records import Sample, Score, ScoredSample, ScoreError
 from assay.records.missing_rows import missing_row
-
-if TYPE_CHECKING:
-    from assay.evaluation.result import Result
+from assay.store.store import Store
 
 
-def lost_rows(result: Result) -> Iterator[tuple[int | None, str]]:
+class RunWithRows(Protocol):
+    """What is asked of a `Result`, which imports this."""
+
+    run: str
+    store: Store
+    metrics: dict[str, Summary]
+    stopped: str | None
+    ended: RunEnd | None
+    missing: int
+    pruned: int
+
+    @property
+    def lost(self) -> int: ...
+    @property
+    def unscored(self) -> int: ...
+
+
+def lost_rows(result: RunWithRows) -> Iterator[tuple[int | None, str]]:
     """The lost rows of a run.
 
     Args:
@@ -30,7 +45,7 @@ def lost_rows(result: Result) -> Iterator[tuple[int | None, str]]:
     return chain(unreadable, missing, repeat((None, "the row was pruned"), result.pruned))
 
 
-def missing_rows(result: Result) -> Iterator[tuple[int | None, ScoredSample]]:
+def missing_rows(result: RunWithRows) -> Iterator[tuple[int | None, ScoredSample]]:
     """Rows without scores, with the cause in the place of each value.
 
     Args:
