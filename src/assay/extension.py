@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from assay._util.lazy_exports import lazy_exports, names_by_module
 
 if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table below
+    from assay._util.byte_limits import check_json as check_json
     from assay._util.call_repr import call_repr as call_repr
     from assay._util.call_repr import host_of as host_of
     from assay._util.forks import FORK_LOCK as FORK_LOCK
@@ -280,6 +281,7 @@ _HOMES = {
     "assay.judges.budget.sharing": "SharedAllowance",
     "assay.judges.budget.sqlite_ledger": "FileLedger",
     # Housekeeping: threads, forks, times, install hints, one repr for all.
+    "assay._util.byte_limits": "check_json",
     "assay._util.call_repr": "call_repr host_of",
     "assay._util.forks": "FORK_LOCK own_lock",
     "assay._util.install_hints": "install_extra install_package",

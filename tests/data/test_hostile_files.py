@@ -19,8 +19,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay._util import byte_limits as limits
 from assay.data import RowError, arrow_rows, open_data
-from assay.data import byte_limits as limits
 from assay.data.arrow_rows import row_sizes
 from assay.data.exports import read_records
 from assay.data.files import from_path
@@ -217,7 +217,8 @@ def peak():
 """
 SCRIPT = """
 import json, sys
-from assay.data import byte_limits as limits, open_data
+from assay._util import byte_limits as limits
+from assay.data import open_data
 from assay.errors import InputError
 limits.ROW, limits.FILE = 4 << 20, int(sys.argv[2]) << 20
 before = peak()
@@ -291,7 +292,7 @@ def test_a_line_of_its_full_length_is_read(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_environment_raises_the_limit() -> None:
-    code = "from assay.data import byte_limits; print(byte_limits.ROW >> 20)"
+    code = "from assay._util import byte_limits; print(byte_limits.ROW >> 20)"
     for value, expected in (("256", "256"), ("0", "64"), ("much", "64"), (None, "64")):
         env = {name: text for name, text in os.environ.items() if name != "ASSAY_MAX_LINE_MIB"}
         if value is not None:
@@ -303,6 +304,7 @@ def test_the_environment_raises_the_limit() -> None:
 # -- rows that are large once they are read ----------------------------------------------------------------------------
 
 BIG = "Paris is a city. " * 1_000_000  # 17 MB
+MIB = limits.MIB
 
 
 def _table(**columns: Any) -> Callable[[Path], None]:
@@ -335,6 +337,51 @@ def _shared_list(pa: Any) -> Any:
     return pa.ListArray.from_arrays(ends, _shared(20_000)(pa))
 
 
+NULLS = 20_000_000  # of a list of that many nothing but their number stands in the file
+
+
+def _two(pa: Any, many: Any, after: Any) -> Any:
+    """A list of many items, and one of the item after them."""
+    ends = pa.array([0, len(many), len(many) + len(after)], pa.int32())
+    return pa.ListArray.from_arrays(ends, pa.concat_arrays([many, after]))
+
+
+def _nulls(pa: Any) -> Any:
+    return _two(pa, pa.nulls(NULLS, pa.string()), pa.array(["after"]))
+
+
+def _nested_nulls(pa: Any) -> Any:
+    """A list of lists, none of which is too large in itself."""
+    ends = pa.array([*range(0, NULLS + 1, NULLS // 1000), NULLS + 1], pa.int32())
+    lists = pa.ListArray.from_arrays(ends, pa.concat_arrays([pa.nulls(NULLS, pa.string()), pa.array(["after"])]))
+    return pa.ListArray.from_arrays(pa.array([0, 1000, 1001], pa.int32()), lists)
+
+
+def _null_objects(pa: Any) -> Any:
+    count = NULLS // 5
+    texts = pa.concat_arrays([pa.nulls(count, pa.string()), pa.array(["after"])])
+    objects = pa.StructArray.from_arrays([*[pa.nulls(count + 1, pa.string())] * 4, texts], [*"abcd", "text"])
+    return pa.ListArray.from_arrays(pa.array([0, count, count + 1], pa.int32()), objects)
+
+
+def _fixed_lists(pa: Any) -> Any:
+    """Two lists of a number of items that is part of their type."""
+    return pa.FixedSizeListArray.from_arrays(pa.nulls(NULLS, pa.string()), NULLS // 2)
+
+
+def _views(count: int) -> Callable[[Any], Any]:
+    return lambda pa: pa.array([BIG[: 1 << 21]] * count + ["after"], pa.string_view())
+
+
+def _answers(count: int) -> Callable[[Any], Any]:
+    return lambda pa: pa.array(["before"] * count + ["after"])
+
+
+def _binaries(count: int, width: int) -> Callable[[Any], Any]:
+    """Values of a fixed width, all the same, and a missing one."""
+    return lambda pa: pa.array([b"a" * width] * count + [None], pa.binary(width))
+
+
 def _file(content: bytes) -> Callable[[Path], None]:
     return lambda path: (path.write_bytes(content), None)[1]
 
@@ -345,6 +392,14 @@ LARGE: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "list.parquet": (_table(contexts=_shared_list), 1, "MiB in memory, more than 64 MiB; ASSAY_MAX_LINE_MIB"),
     # 100 times the 4.1 MB of the file, 389 MiB, hold 24
     "mixed.parquet": (_mixed, 2000 - 24, "the large rows of its row group may take 389 MiB"),
+    "nulls.parquet": (_table(contexts=_nulls), 1, "it takes 1220 MiB in memory, more than 64 MiB"),
+    "nested_nulls.parquet": (_table(contexts=_nested_nulls), 1, "MiB in memory, more than 64 MiB"),
+    "null_objects.parquet": (_table(contexts=_null_objects), 1, "MiB in memory, more than 64 MiB"),
+    # 256 MiB hold 255 of 1 MiB and what they need in memory
+    "binaries.parquet": (
+        _table(answer=_answers(1000), x=_binaries(1000, 1 << 20)), 1000 - 255, "may take 256 MiB together",
+    ),
+    "views.parquet": (_table(answer=_views(1000)), 1000 - 127, "may take 256 MiB together"),
     "cell.csv": (_file(b'answer,contexts\na,"[' + b"'a'," * 2_000_000 + b']"\na,after\n'), 1, "more than 64 MiB"),
     "cell_of_json.csv": (
         _file(b'answer,contexts\na,"[' + b'""a"",' * 2_000_000 + b'""a""]"\na,after\n'), 1, "more than 64 MiB",
@@ -410,7 +465,42 @@ def test_a_row_that_is_large_in_memory_is_an_error_and_the_others_are_read(tmp_p
     assert mebibytes < 600
     assert last == "after"
     assert causes == {"too_large": refused}
-    assert rows == {"texts.parquet": 20_001, "mixed.parquet": 4001}.get(name, 2)
+    many = {"texts.parquet": 20_001, "mixed.parquet": 4001, "binaries.parquet": 1001, "views.parquet": 1001}
+    assert rows == many.get(name, 2)
+    assert message in errors[0]
+
+
+#: Row groups of which the file says that nothing in them can be read: of all their rows, since nobody knows of which.
+REFUSED: dict[str, tuple[dict[str, Callable[[Any], Any]], str]] = {
+    "3 times the nulls": (
+        {"contexts": lambda pa: _two(pa, pa.nulls(3 * NULLS, pa.string()), pa.array(["after"]))},
+        "its row group unpacks to 457 MiB",
+    ),
+    "a list of binaries": (
+        {"contexts": lambda pa: _two(pa, pa.array([b"a" * MIB] * 1000, pa.binary(MIB)), pa.nulls(1, pa.binary(MIB)))},
+        "its row group unpacks to 1000 MiB",
+    ),
+    "a binary above the limit of a row": (
+        {"answer": _answers(1), "x": _binaries(1, 100 * MIB)},
+        "each value of the column 'x' takes 100 MiB, more than 64 MiB; ASSAY_MAX_LINE_MIB",
+    ),
+    "fixed lists": ({"answer": _answers(1), "contexts": _fixed_lists}, "it takes 610 MiB in memory, more than 64 MiB"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak where Linux writes it")
+@pytest.mark.parametrize("name", REFUSED)
+def test_rows_of_which_the_file_says_that_they_are_large_are_errors(tmp_path: Path, name: str) -> None:
+    columns, message = REFUSED[name]
+    _table(**columns)(tmp_path / "r.parquet")
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK + LARGE_SCRIPT, str(tmp_path / "r.parquet")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    mebibytes, rows, _, errors, causes = json.loads(done.stdout)
+    assert mebibytes < 600
+    assert (rows, causes) == (2, {"too_large": 2})
     assert message in errors[0]
 
 
@@ -464,6 +554,46 @@ def test_the_size_of_a_row_is_what_its_values_take(texts: list[str | None], list
         assert row_sizes(part)[0] == _python_size(row) - 64
     encoded = pyarrow.record_batch({"a": pyarrow.array(texts, pyarrow.string()).dictionary_encode()})
     assert row_sizes(encoded) == [_python_size(text) for text in texts]
+
+
+def _shapes(pa: Any, lists: list[list[str | None] | None], pairs: list[list[str | None] | None]) -> dict[str, Any]:
+    """Arrays of every shape that a list or a text can have, with the values that they stand for."""
+    texts = [text for items in lists for text in items or ()]
+    text = pa.string()
+    return {
+        "list": pa.array(lists, pa.list_(text)),
+        "large_list": pa.array(lists, pa.large_list(text)),
+        "fixed_size_list": pa.array(pairs, pa.list_(text, 2)),
+        "list_view": pa.array(lists, pa.list_view(text)),
+        "large_list_view": pa.array(lists, pa.large_list_view(text)),
+        "nested": pa.array([lists, None, []], pa.list_(pa.list_(text))),
+        "nested_fixed": pa.array([pairs, None, []], pa.list_(pa.list_(text, 2))),
+        "string_view": pa.array([*texts, "longer than twelve bytes"], pa.string_view()),
+        "binary": pa.array([b"abc", None], pa.binary(3)),
+        "runs": pa.RunEndEncodedArray.from_arrays(
+            pa.array([2 * n + 2 for n in range(len(texts))], pa.int32()), pa.array(texts, text)
+        ),
+    }
+
+
+TEXTS = st.lists(st.none() | st.text("ab\u00e4", max_size=20), max_size=4)
+PAIRS = st.lists(st.none() | st.text("ab", max_size=20), min_size=2, max_size=2)
+
+
+@given(st.lists(st.none() | TEXTS, max_size=4), st.lists(st.none() | PAIRS, max_size=4), st.integers(1, 3), st.data())
+def test_the_size_of_every_shape_is_what_its_values_take(
+    lists: list[list[str | None] | None], pairs: list[list[str | None] | None], some: int, data: st.DataObject
+) -> None:
+    """Also of a part of it, and where its items are measured a few at a time."""
+    pyarrow = pytest.importorskip("pyarrow")
+    for name, array in _shapes(pyarrow, lists, pairs).items():
+        first = data.draw(st.integers(0, len(array)))
+        part = array.slice(first, data.draw(st.integers(0, len(array) - first)))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(arrow_rows, "SLICE", some)
+            sizes = row_sizes(pyarrow.record_batch({"a": part}))
+        values = [value.decode() if isinstance(value, bytes) else value for value in part.to_pylist()]
+        assert (name, sizes) == (name, [_python_size(value) for value in values])
 
 
 @pytest.mark.parametrize("text", ['["a, b", "c"]', '["a", "b"]', '{"a": [1, 2]}', r'["\\", "b"]'])

@@ -21,7 +21,10 @@ BEGIN, END = "<!-- table -->", "<!-- end of the table -->"
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "Runs": {
         "bit flips, cut files and pages, deleted rows": ("tests/evaluation/test_damage.py",),
-        "rows that are lost, exchanged or renamed, in gates and tables": ("tests/analysis/gates/test_incomplete.py",),
+        "rows that are lost, exchanged or renamed, in gates, tables and exports": (
+            "tests/analysis/gates/test_incomplete.py",
+            "tests/evaluation/test_exported_rows.py",
+        ),
         "digests of rows": ("tests/store/test_digests.py", "tests/store/test_pruning.py"),
         "damaged facts about a run: names, counts, starts, versions": ("tests/cli/test_damaged_runs.py",),
         "runs that end early": ("tests/evaluation/test_run_ends.py",),
@@ -57,7 +60,10 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "Bytes": {
-        "files that unpack to too much, damaged files": ("tests/data/test_hostile_files.py",),
+        "files that unpack to too much, damaged files": (
+            "tests/data/test_hostile_files.py",
+            "tests/data/test_json_sizes.py",
+        ),
         "replies that are too large or packed too often": ("tests/judges/test_reply_bytes.py",),
         "results of batches": ("tests/judges/batch/test_large_results.py",),
         "pictures": ("tests/text/test_picture_sizes.py",),
@@ -109,12 +115,16 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Values": {
         "values that are no text, in five hosts": ("tests/evaluation/adapters/test_odd_values.py",),
-        "deadlines, also of judges that do not let go": ("tests/evaluation/adapters/test_deadlines.py",),
+        "deadlines, also of judges that do not let go": (
+            "tests/evaluation/adapters/test_deadlines.py",
+            "tests/evaluation/test_run_deadlines.py",
+            "tests/live/test_deadlines.py",
+        ),
         "objects that raise when they are looked at": ("tests/data/test_raising_objects.py",),
     },
     "Live scoring": {
         "servers and ways to end": ("tests/live/test_servers.py", "tests/live/test_process_ends.py"),
-        "queue files that are deleted, replaced or damaged; clocks": ("tests/live/test_queue_file.py",),
+        "queue files that are deleted, replaced, overwritten or damaged; clocks": ("tests/live/test_queue_file.py",),
         "forks, exits, kills": ("tests/live/test_forks.py", "tests/live/test_exit.py", "tests/live/test_kill.py"),
         "damaged model files": ("integrations/embedded/tests/test_files.py",),
     },

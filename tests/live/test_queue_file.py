@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,38 @@ def empty_file(folder: Path) -> None:
     os.truncate(folder / "spool.db", 0)
 
 
+def _overwrite(folder: Path, content: bytes) -> None:
+    """As `cp` over it does: the inode stays."""
+    with (folder / "spool.db").open("r+b") as file:
+        file.write(content)
+        file.truncate()
+
+
+def overwrite_with_another_queue(folder: Path) -> None:
+    other = folder.with_name("other")
+    with closing(SampleQueue(other)) as queue:
+        submit(queue, 1000, 3)
+        assert queue.flush(20)
+    _overwrite(folder, (other / "spool.db").read_bytes())
+
+
+def overwrite_with_another_database(folder: Path) -> None:
+    with closing(sqlite3.connect(folder.with_name("other.db"))) as db:
+        db.execute("CREATE TABLE samples (a)")
+        db.commit()
+    _overwrite(folder, folder.with_name("other.db").read_bytes())
+
+
 WAYS: dict[str, Callable[[Path], object]] = {
     "folder deleted": shutil.rmtree,
     "files deleted": remove_files,
     "folder moved": lambda folder: folder.rename(folder.with_name("moved")),
     "folder replaced": replace_folder,
     "file emptied": empty_file,
+    "another queue written over it": overwrite_with_another_queue,
+    "another database written over it": overwrite_with_another_database,
+    "a text written over it": lambda folder: _overwrite(folder, b"no database\n"),
+    "zeros written over it": lambda folder: _overwrite(folder, bytes(100_000)),
 }
 every_way = pytest.mark.parametrize("way", WAYS)
 
@@ -127,6 +154,41 @@ def test_a_store_whose_file_was_emptied_says_so_when_it_is_written_and_goes_on_i
         store.put_judgement("b", "support", "judge", b"1")
     store.put_judgement("c", "support", "judge", b"1")
     assert [Store(tmp_path).get_judgement(key) is None for key in "abc"] == [True, True, False]
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if "over it" in way])
+def test_what_was_written_over_a_queue_is_put_aside(way: str, tmp_path: Path) -> None:
+    folder = tmp_path / "queue"
+    queue = SampleQueue(folder)
+    submit(queue, 0, 5)
+    assert queue.flush(20)
+    WAYS[way](folder)
+    submit(queue, 5, 5)
+    assert queue.flush(20)
+    queue.close()
+    assert (folder / "spool.db.overwritten").exists()
+    again = SampleQueue(folder)
+    assert again.report().waiting == 5
+    again.close()
+
+
+def test_a_queue_that_many_open_at_once_is_in_place(tmp_path: Path) -> None:
+    """Whoever makes the file stamps it once; for the others it is the same file, also after its pages were moved."""
+    queues = [QueueFile(tmp_path) for _ in range(4)]
+    threads = [threading.Thread(target=one.create) for one in queues]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for turn in range(3):
+        for one in queues:
+            with one.write() as db:
+                db.execute("INSERT INTO seen VALUES (?, 1)", (os.urandom(16),))
+        with closing(sqlite3.connect(tmp_path / "spool.db")) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if turn == 1:
+                db.execute("VACUUM")
+    assert queues[0].rows("SELECT COUNT(*) FROM seen") == [(12,)]
 
 
 def test_a_worker_goes_on_with_the_new_file(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from assay.data import byte_limits
+from assay._util import byte_limits
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.metrics.multimodal.base import loaded, view_of
 from assay.metrics.multimodal.faithfulness import Faithfulness

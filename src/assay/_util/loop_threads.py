@@ -9,8 +9,8 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from contextvars import Context
-from typing import Any, TypeVar
+from contextvars import Context, copy_context
+from typing import Any, Generic, TypeVar
 
 from assay._util.forks import keep, renewed
 from assay._util.threads import BackgroundWorker
@@ -18,6 +18,8 @@ from assay._util.threads import BackgroundWorker
 T = TypeVar("T")
 
 STUCK_AFTER = 1.0  # seconds of silence, while somebody waits, after which a thread is left behind for a new one
+LATE = 5.0  # seconds after a deadline at which foreign code that holds its thread is left behind
+END_GRACE = 1.0  # seconds that a thread which is told to end has for what is in hand
 LEFT_BEHIND = 8  # threads that may be left behind at the same time; after that the last one has to do
 
 
@@ -58,10 +60,12 @@ class LoopThread(threading.Thread):
         """Seconds for which the loop has not taken up what it was to; 0 where nothing waits for it."""
         return max(0.0, time.monotonic() - self.due)
 
-    def soon(self, make: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
-        """Run a coroutine on the loop, in an empty context: it must not report to the trace of whoever asked.
+    def soon(self, make: Callable[[], Coroutine[Any, Any, T]], context: Context | None = None) -> Future[T]:
+        """Run a coroutine on the loop. Cancelling the future cancels it. Raises RuntimeError when the loop is closed.
 
-        Cancelling the future cancels it. Raises RuntimeError when the loop is closed.
+        Args:
+            make: Function that returns the coroutine.
+            context: What it runs in. None: an empty context, so that it does not report to the trace of whoever asked.
         """
 
         async def taken_up() -> T:
@@ -71,7 +75,7 @@ class LoopThread(threading.Thread):
         self.due = min(self.due, time.monotonic())
         work = taken_up()
         try:
-            return Context().run(asyncio.run_coroutine_threadsafe, work, self.loop)
+            return (context or Context()).run(asyncio.run_coroutine_threadsafe, work, self.loop)
         except BaseException:
             work.close()
             raise
@@ -137,6 +141,13 @@ class Service:
         thread.retire(grace)  # should it ever come back
         return True
 
+    def give_up(self, thread: LoopThread, grace: float | None) -> bool:
+        """Give up a thread, if it is in service, that did not even end its work at a deadline."""
+        if self.thread is not thread:
+            return False
+        thread.due = min(thread.due, time.monotonic() - STUCK_AFTER)
+        return self.leave_behind(grace)
+
     def retire(self, grace: float | None, wait: float = 0.0) -> None:
         """End the thread in service; wait for it, at most so many seconds."""
         thread, self.thread = self.thread, None
@@ -150,3 +161,59 @@ class Service:
         """In a forked child: the threads did not come along, and what belongs to them is the parent's."""
         keep((self.thread, self._left))  # their event loops share file descriptors with the parent's
         self.thread, self._left = None, []
+
+
+async def run_apart(make: Callable[[], Coroutine[Any, Any, T]], name: str, patience: float) -> T:
+    """Run a coroutine on a thread of its own, in this context; a coroutine that holds the thread is left behind.
+
+    Cancelling the call cancels the coroutine, and waits LATE seconds at most for its end. Raises TimeoutError after
+    `patience` seconds, and RuntimeError where the process cannot start a thread.
+    """
+    return await _Apart(make, name).wait(patience)
+
+
+class _Apart(Generic[T]):
+    """One coroutine, on one thread of its own."""
+
+    def __init__(self, make: Callable[[], Coroutine[Any, Any, T]], name: str) -> None:
+        self._make = make
+        self._thrown: BaseException | None = None
+        self._task: asyncio.Task[T] | None = None
+        self._thread = LoopThread(name, self._failed)
+        self._work = self._thread.soon(self._main, copy_context())
+
+    async def _main(self) -> T:
+        self._task = asyncio.current_task()
+        return await self._make()
+
+    def _failed(self, error: BaseException) -> None:
+        """On the thread: KeyboardInterrupt or SystemExit in a task, which ends the coroutine as in `asyncio.run`."""
+        self._thrown = self._thrown or error
+        self._cancel()
+
+    async def wait(self, patience: float) -> T:
+        result = asyncio.wrap_future(self._work)
+        try:
+            await asyncio.wait({result}, timeout=patience)
+        except asyncio.CancelledError:
+            self._cancel_soon()
+            await asyncio.wait({result}, timeout=LATE)
+            raise
+        finally:
+            self._thread.retire(END_GRACE)
+        if self._thrown is not None:
+            raise self._thrown
+        if not result.done():
+            self._cancel_soon()
+            raise TimeoutError(f"{self._thread.name}: not done within {patience:g} s")
+        return result.result()
+
+    def _cancel_soon(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has just ended
+            self._thread.call(self._cancel)
+
+    def _cancel(self) -> None:
+        if self._task is None:
+            self._work.cancel()
+        else:
+            self._task.cancel()

@@ -21,6 +21,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from assay._util.file_stamps import FileStamp, Identity, stamp_new_file
 from assay._util.permissions import private_folder, private_opener
 from assay.errors import StoreError
 
@@ -119,7 +120,8 @@ class Database:
         self._version_of = version_of
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = None  # of the file that is open
+        self._identity: Identity | None = None  # of the file that is open
+        self._stamp = FileStamp(None)
         self._broken = False
         _ALL.add(self)
 
@@ -190,24 +192,29 @@ class Database:
         if self._db is None:
             self._db = self._when_unlocked(self._connected)
             self._identity = _identity(self.path)
+            self._stamp = FileStamp(self._identity)
         return self._db
 
     def _check_in_place(self) -> None:
         """Raise FileReplaced where the path names another file than the open one, or none."""
-        if self._db is None or _identity(self.path) == self._identity:
+        if self._db is None or (_identity(self.path) == self._identity and self._stamp.is_in_place()):
             return
+        lost = "what it held"
         with contextlib.suppress(sqlite3.Error):
             lost = self._lost_with(self._db)
-            log.warning("assay: %s was deleted or replaced while in use, and with it %s", self.path, lost)
+        log.warning("assay: %s was deleted or replaced while in use, and with it %s", self.path, lost)
         raise FileReplaced("the file was deleted or replaced while in use")
 
     def _put_aside(self) -> None:
-        """Rename a file that was emptied in place: SQLite would write a part of its pages into it when it is closed."""
+        """Rename a file that was emptied or written over in place: SQLite would write into it when it is closed."""
         with contextlib.suppress(OSError):
-            if os.path.getsize(self.path) == 0:
-                for end in ("-wal", "-shm", ""):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.replace(f"{self.path}{end}", f"{self.path}.emptied{end}")
+            found = os.stat(self.path)
+            if (found.st_dev, found.st_ino) != self._identity:
+                return
+            kind = "overwritten" if found.st_size else "emptied"
+            for end in ("-wal", "-shm", ""):
+                with contextlib.suppress(FileNotFoundError):
+                    os.replace(f"{self.path}{end}", f"{self.path}.{kind}{end}")
 
     def _lost_with(self, db: sqlite3.Connection) -> str:
         """What is lost with a file that was deleted or replaced while in use, in words."""
@@ -237,6 +244,8 @@ class Database:
         _create_privately(self.path)
         db = sqlite3.connect(self.path, timeout=self._patience, check_same_thread=False, isolation_level=None)
         try:
+            if os.path.getsize(self.path) == 0:
+                stamp_new_file(db)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
             if not self._is_ready(db):
@@ -308,6 +317,8 @@ class Database:
         except sqlite3.Error:
             self._close()
             return
+        if isinstance(error, FileReplaced):
+            self._put_aside()
         if isinstance(error, sqlite3.Error) and "locked" not in str(error):
             self._close()  # whatever is wrong with the file, a fresh look at it can only help
 

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from assay._util.byte_limits import check_json
 from assay.capture.messages import pictures_in, search_results_in
 from assay.capture.passages import document_of
 from assay.capture.tree import Document, Run, Trace
@@ -298,6 +299,7 @@ def _parsed(text: str) -> Any:
         return None
     for read in (json.loads, ast.literal_eval):  # as JSON, or as Python prints it
         try:
+            check_json(text)
             return read(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue

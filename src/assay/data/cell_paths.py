@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from assay._util.byte_limits import check_json
 from assay._util.normalise import missing
-from assay.data.byte_limits import check_json
 from assay.errors import InputError
 from assay.records.field_names import field_of
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from assay._util.byte_limits import cause_of, check_json
 from assay._util.sqlite import scratch
 from assay._util.timestamps import seconds_at
 from assay.data.files import from_path, json_of_file
@@ -110,8 +111,12 @@ def json_of(value: Any) -> Any:
 
     Returns:
         The value in the JSON. The same object if it is not a text of a JSON object, list or string.
+
+    Raises:
+        InputError: Its values would take more memory than a row may (`ASSAY_MAX_LINE_MIB`).
     """
     if isinstance(value, str) and value[:1] in ("{", "[", '"'):
+        check_json(value)
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
@@ -205,7 +210,7 @@ def _keyed(
         try:
             yield trace_of(record), start_of(record), record
         except InputError as error:
-            yield RowError(number=number, id=None, message=f"record {number}: {error}")
+            yield RowError(number=number, id=None, message=f"record {number}: {error}", cause=cause_of(error))
 
 
 def _by_file(

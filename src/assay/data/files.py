@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from assay._util.byte_limits import TooLargeError, UnpackedSizeError, check_json
 from assay._util.csv_rows import plain_text
-from assay.data.byte_limits import TooLargeError, UnpackedSizeError, check_json
 from assay.data.nested import rows_within
 from assay.data.safe_open import (
     DAMAGED,

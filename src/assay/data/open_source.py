@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from assay.data.byte_limits import TooLargeError
+from assay._util.byte_limits import cause_of
+from assay.data.cell_paths import at_path
 from assay.data.columns import ColumnMap
 from assay.data.field_mapping import map_fields, no_row_message, row_of
 from assay.data.images import placed
@@ -16,6 +17,7 @@ from assay.data.sources import Source, UnreadableRow
 from assay.errors import Cause, InputError
 from assay.records import Sample
 from assay.records.field_names import find_columns, missing
+from assay.records.missing_rows import is_missing_row
 
 #: Texts of the first rows, which are looked at before the others: their length together.
 HEAD_BYTES = 16 << 20
@@ -116,14 +118,16 @@ class OpenSource:
             if isinstance(row, Sample):
                 return placed(row, self.source.folder)
             columns = self._columns_of(row)
-            return placed(sample_from_row(row, columns, number, self.mapping.several), self.source.folder)
+            sample = sample_from_row(row, columns, number, self.mapping.several)
+            if is_missing_row(sample, at_path(row, "id"), at_path(row, "sample.id")):
+                message = f"row {number}: the export has no texts of this row, which was lost or not reached in its run"
+                return RowError(number=number, id=sample.id, message=message, cause=Cause.LOST)
+            return placed(sample, self.source.folder)
         except InputError as error:
             message = str(error)
             full = message if message.startswith("row ") else f"row {number}: {message}"
-            cause = Cause.TOO_LARGE if isinstance(error, TooLargeError) else Cause.BAD_ROW
-            return RowError(
-                number=number, id=row.id if isinstance(row, Sample) else _id_of(row, columns), message=full, cause=cause
-            )
+            identity = row.id if isinstance(row, Sample) else _id_of(row, columns)
+            return RowError(number=number, id=identity, message=full, cause=cause_of(error))
 
     def _columns_of(self, row: Mapping[str, Any]) -> Mapping[str, str]:
         """The columns of one row: a new name may hold a field that this row has nowhere else."""

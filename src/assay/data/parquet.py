@@ -9,20 +9,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any
 
+from assay._util import byte_limits
+from assay._util.byte_limits import MIB, LargeRows, raised
 from assay._util.install_hints import install_extra
-from assay.data import byte_limits
 from assay.data.arrow_rows import rows_of_batch
-from assay.data.byte_limits import MIB, LargeRows
 from assay.data.sources import BATCH, Source, unique
 from assay.data.unreadable import UnreadableRow
 from assay.errors import Cause, InputError, MissingExtra
 
 #: Rows read at a time from a row group that takes more bytes than a row may: some of them may be large.
 FEW = 16
+#: Bytes that each item of a list takes in memory, also a null: its levels and its place.
+LEVELS = 8
 #: Encodings of a dictionary, and the one in which a text repeats the start of the text before.
 _DICTIONARY, _DELTA = frozenset({"PLAIN_DICTIONARY", "RLE_DICTIONARY"}), "DELTA_BYTE_ARRAY"
 
@@ -78,32 +81,76 @@ def from_parquet(path: Path) -> Source:
 
 
 def _rows_of_group(opened: Any, number: int, group: Any, names: list[str], dictionaries: list[str]) -> Iterator[object]:
-    columns = [group.column(place) for place in range(group.num_columns)]
-    packed = sum(column.total_compressed_size for column in columns)
-    large, unpacked = LargeRows(packed), sum(column.total_uncompressed_size for column in columns)
-    if unpacked > large.limit:
-        message = (
-            f"its row group unpacks to {unpacked // MIB} MiB, more than {large.limit // MIB} MiB and more than "
-            f"{byte_limits.RATIO} times its size; write the file with smaller row groups or without compression"
-        )
-        yield from repeat(UnreadableRow(message, Cause.TOO_LARGE), group.num_rows)
+    columns = [_Column(group.column(place), opened.schema.column(place)) for place in range(group.num_columns)]
+    packed = sum(column.known.total_compressed_size for column in columns)
+    large, unpacked = LargeRows(packed), sum(column.unpacked for column in columns)
+    refused = _refused(columns, unpacked, large.limit)
+    if refused is not None:
+        yield from repeat(UnreadableRow(refused, Cause.TOO_LARGE), group.num_rows)
         return
     at_once = _rows_at_once(columns, unpacked, dictionaries)
     for batch in opened.iter_batches(batch_size=at_once, row_groups=[number], columns=names):
         yield from rows_of_batch(batch, large)
 
 
-def _rows_at_once(columns: list[Any], unpacked: int, dictionaries: list[str]) -> int:
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a row group: what the file says of its bytes, and of its type."""
+
+    known: Any
+    kind: Any
+
+    @property
+    def width(self) -> int:
+        """The bytes of each value, where all have the same number by the type."""
+        return int(self.kind.length) if self.known.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0
+
+    @property
+    def unpacked(self) -> int:
+        """The bytes that it takes at least where it cannot be read in parts: all of it may be in the list of one row.
+
+        Nulls take a bit in the file, and a dictionary has each value once.
+        """
+        size = int(self.known.total_uncompressed_size)
+        if not self.kind.max_repetition_level:
+            return size
+        return max(size, int(self.known.num_values) * LEVELS + self._values * self.width)
+
+    @property
+    def _values(self) -> int:
+        statistics = self.known.statistics
+        nulls = statistics.null_count if statistics is not None and statistics.has_null_count else 0
+        return max(0, int(self.known.num_values) - int(nulls))
+
+
+def _refused(columns: list[_Column], unpacked: int, limit: int) -> str | None:
+    """Why no row of a group is read, by what the file says of it; None where they can be read."""
+    if unpacked > limit:
+        return (
+            f"its row group unpacks to {unpacked // MIB} MiB, more than {limit // MIB} MiB and more than "
+            f"{byte_limits.RATIO} times its size; write the file with smaller row groups or without compression"
+        )
+    wide = next((column for column in columns if column.width > byte_limits.ROW), None)
+    if wide is None:
+        return None
+    return (
+        f"each value of the column {wide.known.path_in_schema!r} takes {wide.width // MIB} MiB, more than "
+        f"{byte_limits.ROW // MIB} MiB{raised()}"
+    )
+
+
+def _rows_at_once(columns: list[_Column], unpacked: int, dictionaries: list[str]) -> int:
     """How many rows may be in memory, if each of them holds the longest text that its column can have."""
-    texts = [column for column in columns if column.physical_type == "BYTE_ARRAY"]
+    texts = [column.known for column in columns if column.known.physical_type == "BYTE_ARRAY"]
     repeating = [column.total_uncompressed_size for column in texts if _DELTA in column.encodings]
     mixed = [
         column.total_uncompressed_size
         for column in texts
         if _DICTIONARY.intersection(column.encodings) and column.path_in_schema not in dictionaries
     ]
+    fixed = [sum(column.width for column in columns)]
     most = BATCH if unpacked <= byte_limits.ROW else FEW
-    for sizes, limit in ((repeating, byte_limits.ROW), (mixed, byte_limits.ROW // 2)):
+    for sizes, limit in ((repeating, byte_limits.ROW), (mixed, byte_limits.ROW // 2), (fixed, byte_limits.ROW)):
         most = max(1, min([most, *(limit // max(1, size) for size in sizes)]))
     return most
 

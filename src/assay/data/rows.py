@@ -11,8 +11,8 @@ from itertools import chain, compress
 from typing import Any, cast, get_args
 from uuid import UUID
 
+from assay._util.byte_limits import check_json, check_size, located
 from assay._util.normalise import json_object, missing
-from assay.data.byte_limits import TooLargeError, check_json, check_size
 from assay.data.images import IMAGE_COLUMNS, images_of
 from assay.data.missing_words import is_missing, is_missing_passage
 from assay.data.passage_objects import passage_of
@@ -92,9 +92,8 @@ def sample_from_row(
         except InputError as error:
             named = f" (id {identity!r})" if identity is not None else ""
             as_field = "" if column == field else f" (the {field})"
-            kind = TooLargeError if isinstance(error, TooLargeError) else InputError
-            message = str(error).replace("=COLUMN.", f"={column}.")
-            raise kind(f"row {number}{named}: column {column!r}{as_field}: {message}") from None
+            found = type(error)(str(error).replace("=COLUMN.", f"={column}."))
+            raise located(found, f"row {number}{named}: column {column!r}{as_field}") from None
 
     def read_passages(field: str) -> tuple[Context, ...] | None:
         if field not in several:
@@ -396,7 +395,7 @@ def passages(value: object) -> tuple[Context, ...] | None:
         try:
             made.append(passage_of(item))
         except InputError as error:
-            raise InputError(f"passage {position} of {len(items)}: {error}") from None
+            raise located(error, f"passage {position} of {len(items)}") from None
     return tuple(made)
 
 

@@ -1,6 +1,6 @@
 """The bytes of files that others wrote: unpacked and cut into lines, in bounded memory whatever they hold.
 
-A gzip file of 100 kB may unpack to 100 MB, and all of that may be one line. `assay.data.byte_limits` has the limits. A
+A gzip file of 100 kB may unpack to 100 MB, and all of that may be one line. `assay._util.byte_limits` has the limits. A
 gzipped JSON file that has to be held whole may have the bytes of one row. A file that is unpacked before it is given
 has only the limit of a row.
 """
@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
-from assay.data import byte_limits
-from assay.data.byte_limits import MIB, RATIO, TooLargeError, UnpackedSizeError
+from assay._util import byte_limits
+from assay._util.byte_limits import MIB, RATIO, TooLargeError, UnpackedSizeError
 from assay.errors import InputError
 
 #: One limit for the whole of a hopeless file: these many blank lines before the first row, and it has none.

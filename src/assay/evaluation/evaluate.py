@@ -108,7 +108,10 @@ async def aevaluate(
             judge has its own number, `rows_in_flight`, and the larger one holds.
         sample_deadline: Seconds for one row; metrics that are not measured by then fail (timeout). Does not
             apply to a batch judge.
-        deadline: Seconds for the whole run; the result is then partial, and `Result.stopped` says so.
+        deadline: Seconds for the whole run; the result is then partial, and `Result.stopped` says so. Rows that are not
+            done by then are gaps (timeout). The run works on a thread of its own then, where data are read and
+            `on_score` and `until` are called: a judge that blocks its event loop or ignores cancellation is left
+            behind five seconds after the deadline.
         score_partial: Also score answers that were abandoned, cancelled or failed.
         progress: Show a bar on stderr. None: if it is a terminal.
         on_score: Called with each scored row, in order of completion.

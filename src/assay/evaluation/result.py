@@ -15,6 +15,7 @@ from assay._util.output_files import output_file
 from assay._util.terminal import pluralize
 from assay.errors import Cause, InputError, MissingExtra, printable
 from assay.evaluation.completeness import UNSCORED, RunEnd, incomplete_reasons, rows_not_reached, run_end_in
+from assay.evaluation.exported_rows import lost_rows, missing_rows, record_of
 from assay.evaluation.groups import cluster_of, grouped_by, value_in
 from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.summary import Summary
@@ -302,17 +303,9 @@ class Result:
             for name, score in row.scored.scores.items()
             if score.error is not None
         ]  # fmt: skip
-        return found + self._lost_scores() if self.lost else found
-
-    def _lost_scores(self) -> list[MetricError]:
-        rows: list[tuple[int | None, str]] = [
-            (number, "the row could not be read") for number in self.store.unreadable(self.run)
-        ]
-        rows += [(None, "the row is missing from the store")] * self.missing
-        rows += [(None, "the row was pruned")] * self.pruned
-        return [
+        return found + [
             MetricError(number, None, name, Cause.LOST.value, why, None)
-            for number, why in rows
+            for number, why in (lost_rows(self) if self.lost else ())
             for name in self.metrics
         ]
 
@@ -398,12 +391,24 @@ class Result:
         return grouped_by((row.scored for row in self.numbered_rows()), column, self.cluster)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Iterate over the rows as flat dicts.
+        """Iterate over the rows as flat dicts. Rows that are lost or were not reached come last, without texts.
 
         Returns:
             Number, id, texts, and for each metric its value and, in `<metric>_error`, the cause where there is none.
+            The number of a row that is not in the store is None, and its id begins with "assay:".
         """
-        yield from map(record_of, self.numbered_rows())
+        yield from (record_of(number, scored) for number, scored in self.all_rows())
+
+    def all_rows(self) -> Iterator[tuple[int | None, ScoredSample]]:
+        """Iterate over all rows that belong to the run, as exports have them.
+
+        Returns:
+            Number and scored sample of each row in the order of the data. Then rows that are lost or were not reached:
+            samples without texts, whose scores have the cause, and whose ids are "assay:lost:1" or
+            "assay:not_reached:1". Their number is None where it is not known.
+        """
+        yield from ((row.number, row.scored) for row in self.numbered_rows())
+        yield from missing_rows(self)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Convert the rows to a DataFrame.
@@ -421,10 +426,11 @@ class Result:
         except ImportError as error:
             raise MissingExtra(f"to_pandas() needs pandas: {install_package('pandas')}") from error
         frame = pandas.DataFrame(self.records())
-        return frame.astype({name: "Float64" for name in self.metrics if name in frame}, errors="ignore")
+        kinds = {"row": "Int64", **dict.fromkeys(self.metrics, "Float64")}
+        return frame.astype({name: kind for name, kind in kinds.items() if name in frame}, errors="ignore")
 
     def to_jsonl(self, path: str | Path) -> Path:
-        """Write every row with its scores and evidence as one JSON line.
+        """Write every row with its scores and evidence as one JSON line: see `all_rows`.
 
         Args:
             path: The file; one that exists is replaced.
@@ -433,13 +439,15 @@ class Result:
             The path.
         """
         with output_file(path) as out:
-            for row in self.numbered_rows():
-                line: Mapping[str, Any] = {"row": row.number, **row.scored.to_dict()}
+            for number, scored in self.all_rows():
+                line: Mapping[str, Any] = {"row": number, **scored.to_dict()}
                 out.write(json.dumps(line, ensure_ascii=False) + "\n")
         return Path(path)
 
     def to_bedrock(self, path: str | Path, *, source: str = "assay") -> Path:
         """Write every row with its scores in the format of Amazon Bedrock's evaluation jobs.
+
+        The format has no place for rows that are lost or were not reached.
 
         Args:
             path: The file; one that exists is replaced.
@@ -486,20 +494,3 @@ class Result:
         from assay.evaluation.display.notebook import as_html
 
         return as_html(self)
-
-
-def record_of(row: Row) -> dict[str, Any]:
-    """One row as a flat dict: see `Result.records`."""
-    sample = row.scored.sample
-    flat: dict[str, Any] = {
-        "row": row.number,
-        "id": sample.id,
-        "question": sample.question,
-        "contexts": None if sample.contexts is None else list(sample.passages),
-        "answer": sample.answer,
-        "reference": sample.reference,
-    }
-    for name, score in row.scored.scores.items():
-        flat[name] = score.value
-        flat[f"{name}_error"] = score.why_unmeasured
-    return flat

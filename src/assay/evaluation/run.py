@@ -8,10 +8,12 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay._util.forks import own_lock
+from assay._util.loop_threads import LATE, run_apart
 from assay.data import Data, RowError
 from assay.errors import AssayError, Cause, JudgeFailure, StoreError
 from assay.evaluation.completeness import run_end_of
@@ -122,6 +124,8 @@ class EvaluationRun:
         self.ended: str | None = None  # why before all rows were scored, where that was wanted
         self._order: deque[int] = deque()  # numbers of rows that `until` has not seen, as they were begun
         self._seen_next: dict[int, ScoredSample] = {}
+        self._recording = own_lock(self, "_recording")
+        self._over = False  # rows that a thread brings which was left behind are not taken any more
 
     # -- what the judge is told
 
@@ -166,11 +170,8 @@ class EvaluationRun:
         began = time.perf_counter()
         self.result.end("interrupted")  # until proven otherwise
         try:
-            async with AsyncExitStack() as stack:
-                self.bar = stack.enter_context(progress_for(self.options.progress, source.total_for_estimates))
-                await stack.enter_async_context(asyncio.timeout(self.options.deadline))
-                await stack.enter_async_context(self.judge.session_for(self))
-                await self._rows(source)
+            with progress_for(self.options.progress, source.total_for_estimates) as self.bar:
+                await self._score_all(source)
             self.result.end(None if self.ended is None else "sequential", self.ended)
         except TimeoutError:
             self.result.end("limit", f"the deadline of {self.options.deadline} s passed")
@@ -182,7 +183,26 @@ class EvaluationRun:
             raise
         finally:
             self.result.seconds = time.perf_counter() - began
+            with self._recording:
+                self._over = True
             await self._end()
+
+    async def _score_all(self, source: Data) -> None:
+        """On a thread of its own where there is a deadline: a judge that blocks its event loop is left behind there."""
+        if self.options.deadline is None:
+            await self._session(source)
+        else:
+            await run_apart(lambda: self._released_session(source), "assay-evaluate", self.options.deadline + LATE)
+
+    async def _released_session(self, source: Data) -> None:
+        try:
+            await self._session(source)
+        finally:
+            await self.judge.release()
+
+    async def _session(self, source: Data) -> None:
+        async with asyncio.timeout(self.options.deadline), self.judge.session_for(self):
+            await self._rows(source)
 
     async def _end(self) -> None:
         try:
@@ -194,7 +214,8 @@ class EvaluationRun:
             with self._store_errors():
                 self.result.store.put_run(self.result.run, self.result.info(), started=self.result.started)
         finally:
-            await self.judge.release()
+            if self.options.deadline is None:  # else it is released on the loop that it worked on
+                await self.judge.release()
 
     async def _rows(self, source: Data) -> None:
         tasks = self.rows
@@ -225,8 +246,9 @@ class EvaluationRun:
         WAITS.set(waits)
         try:
             scored = self._unreadable(row) if isinstance(row, RowError) else await self._score(row)
-            scored = self._record(number, scored)
-            await self.writer.write(scored)
+            kept = self._record(number, scored)
+            if kept is not None:
+                await self.writer.write(kept)
         except Exception as error:  # the store or the user's on_score broke: the run cannot go on, and says so
             self.fatal = self.fatal or error
         finally:
@@ -241,10 +263,14 @@ class EvaluationRun:
     def _unreadable(self, row: RowError) -> ScoredSample:
         return skipped_sample(Sample(id=row.id), self.metrics, row.cause, row.message)
 
-    def _record(self, number: int, scored: ScoredSample) -> ScoredSample:
-        scored = self._keep(number, scored)
-        self.result.add(scored)
-        self._count()
+    def _record(self, number: int, scored: ScoredSample) -> ScoredSample | None:
+        """Take a row in, as it is kept; None where the run is over."""
+        with self._recording:
+            if self._over:
+                return None
+            scored = self._keep(number, scored)
+            self.result.add(scored)
+            self._count()
         self.bar.update(self.result)
         if self.options.on_score is not None:
             self.options.on_score(scored)

@@ -56,9 +56,8 @@ async def score_sample(
         await _wait_cancelled(tasks.values())
         raise
     await _wait_cancelled(late)
-    message = f"not done within {deadline:g} s" if deadline is not None else ""
     scores = {
-        metric.label: metric.skip(Cause.TIMEOUT, message)
+        metric.label: metric.skip(Cause.TIMEOUT, _late(deadline))
         if tasks[metric.label] in late
         else _outcome(tasks[metric.label], metric)
         for metric in metrics
@@ -70,6 +69,15 @@ def skipped_sample(sample: Sample, metrics: Sequence[Metric], cause: Cause, mess
     """The sample with every metric skipped for the same reason."""
     scores: Mapping[str, Score] = {metric.label: metric.skip(cause, message) for metric in metrics}
     return ScoredSample(sample=sample, scores=scores)
+
+
+def late_sample(sample: Sample, metrics: Sequence[Metric], deadline: float | None) -> ScoredSample:
+    """The sample with every metric skipped because the judge held its thread beyond the deadline."""
+    return skipped_sample(sample, metrics, Cause.TIMEOUT, _late(deadline))
+
+
+def _late(deadline: float | None) -> str:
+    return f"not done within {deadline:g} s" if deadline is not None else ""
 
 
 def storable(scored: ScoredSample) -> ScoredSample:

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from assay.live.mailbox import Mailbox
-from assay.live.shared_threads import DELIVERY
+from assay.live.shared_threads import DELIVERY, on_shared_thread
 from assay.records import ScoredSample
 from assay.sinks.base import Sink
 from assay.sinks.writing import WriteResult, close_all, name_sinks, write_to
@@ -41,7 +41,7 @@ class Delivery:
         self.box: Mailbox[tuple[int, ScoredSample] | None] = Mailbox(DELIVERY, self._next, max_items=limit)
 
     def put(self, number: int, scored: ScoredSample, *, now: bool) -> None:
-        """Queue one delivery, from the scoring thread."""
+        """Queue one delivery, from the scoring thread or the one that watches deadlines."""
         if not self._targets:
             self._report(number, WriteResult())
         elif not self.box.put(0, (number, scored)):
@@ -49,7 +49,8 @@ class Delivery:
         else:
             try:
                 self.box.wake(now=now)
-                DELIVERY.watch()
+                if on_shared_thread():
+                    DELIVERY.watch()
             except RuntimeError:  # no threads at the end of the process
                 self._next()
 

@@ -7,6 +7,7 @@ that delivers. Both start when there is work and end after a while without. What
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 import weakref
@@ -15,13 +16,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay._util.call_repr import call_repr, labels
 from assay._util.error_counter import log
 from assay._util.forks import keep
+from assay._util.loop_threads import LATE as HELD
+from assay._util.loop_threads import LoopThread
 from assay.errors import InputError
-from assay.evaluation.score_sample import score_sample
+from assay.evaluation.score_sample import late_sample, score_sample
 from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
 from assay.judges.cache import JudgementCache
@@ -34,7 +38,7 @@ from assay.live.health import Health
 from assay.live.mailbox import Mailbox
 from assay.live.protocol import Submission
 from assay.live.sampling import Sampling
-from assay.live.shared_threads import SCORING, on_shared_thread
+from assay.live.shared_threads import DELIVERY, SCORING, on_shared_thread, time_in
 from assay.live.sizes import size_of
 from assay.records import Sample, ScoredSample
 from assay.sinks.base import Sink
@@ -59,6 +63,17 @@ class _BroughtIn:
     sample: Sample
 
 
+@dataclass(slots=True, eq=False)
+class _Running:
+    """A sample that was begun. `due`: when it is given up because the judge holds its thread, by time.monotonic()."""
+
+    number: int
+    thread: LoopThread | None
+    task: asyncio.Task[None] | None = None
+    sample: Sample | None = None
+    due: float = math.inf
+
+
 class LiveScorer(BaseIntake):
     """Score samples of a running application in the background.
 
@@ -78,7 +93,8 @@ class LiveScorer(BaseIntake):
         max_queue: Samples that may wait; further ones are dropped and counted.
         max_bytes: Bytes that waiting samples may take, roughly; further ones are dropped and counted.
         concurrency: Samples scored at the same time.
-        deadline: Seconds for a sample; metrics that are not done by then fail (timeout).
+        deadline: Seconds for a sample; metrics that are not done by then fail (timeout), also where the judge blocks
+            its event loop or ignores that it is cancelled.
         score_partial: Score abandoned, cancelled and failed answers too.
         keep: Newest results that `result` can still return.
 
@@ -136,7 +152,8 @@ class LiveScorer(BaseIntake):
                 self._letting_go.detach()
         self._taken: OrderedDict[str, None] = OrderedDict()  # keys that feedback comes too late for, the newest
         self._results: OrderedDict[str, ScoredSample] = OrderedDict()
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: set[_Running] = set()  # changed with the lock held
+        self._watched_by: LoopThread | None = None  # which gives up those that are late
         self._thread: threading.Thread | None = None  # the one that `_cache` belongs to
         self._cache: RenewedCache | None = None
         self._letting_go: Any = None  # the finalizer that lets go of the judge on the scoring thread
@@ -207,8 +224,10 @@ class LiveScorer(BaseIntake):
 
     def _stop(self, seconds: float) -> None:
         self._box.stop()
-        for task in list(self._running):
-            task.get_loop().call_soon_threadsafe(task.cancel)
+        with self._box.lock:
+            running = list(self._running)
+        for one in running:
+            _cancel(one)
         self._box.wait_for(lambda: not self._running, seconds / 2)
         self._delivery.close(seconds)
         released = None
@@ -242,12 +261,16 @@ class LiveScorer(BaseIntake):
     def _start(self) -> None:
         while self._allowed > 0 and len(self._running) < self._concurrency and (taken := self._box.take()) is not None:
             self._allowed -= 1
-            task = asyncio.get_running_loop().create_task(self._one(*taken, self._cache_here()))
-            self._running.add(task)
-            task.add_done_callback(self._done)
+            number, item = taken
+            one = _Running(number, SCORING.thread)
+            with self._box.lock:
+                self._running.add(one)
+            one.task = asyncio.get_running_loop().create_task(self._one(one, item, self._cache_here()))
+            one.task.add_done_callback(partial(self._done, one))
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
+    def _done(self, one: _Running, task: asyncio.Task[None]) -> None:
+        with self._box.lock:
+            self._running.discard(one)
         if self._box.closed:
             self._box.changed()
         if SCORING.here:
@@ -263,7 +286,7 @@ class LiveScorer(BaseIntake):
             self._letting_go.atexit = False
         return self._cache.next()
 
-    async def _one(self, number: int, item: Submission | _BroughtIn, cache: JudgementCache) -> None:
+    async def _one(self, one: _Running, item: Submission | _BroughtIn, cache: JudgementCache) -> None:
         scored: ScoredSample | None = None
         sample: Sample | None = None
         taken: Sample | None
@@ -277,17 +300,24 @@ class LiveScorer(BaseIntake):
                 with suppress(Exception):  # what cannot be loaded is said by the scores
                     await self.judge.prepare()
                 with spending(self._budget):
-                    scored = await self._score(taken, cache)
+                    scored = await self._score(one, taken, cache)
         except (asyncio.CancelledError, GeneratorExit):  # `close` gave up on it, or a fork: it stays pending
             raise
         except BaseException as error:
             self.count_error(error, "capture")
             sample = None
         with self._box.lock:
+            if one not in self._running:  # it was given up, and has its scores
+                return
+            one.due = math.inf
             if scored is None:
                 self._tally.counts["skipped"] += sample is None
-                self._box.settle((number,))
+                self._box.settle((one.number,))
                 return
+        self._record(one.number, scored)
+
+    def _record(self, number: int, scored: ScoredSample) -> None:
+        with self._box.lock:
             self._tally.finish(scored)
             self._results[scored.sample.key()] = scored
             while len(self._results) > self._keep:
@@ -310,14 +340,55 @@ class LiveScorer(BaseIntake):
         while len(self._taken) > self._max_queue:
             self._taken.popitem(last=False)
 
-    async def _score(self, sample: Sample, cache: JudgementCache) -> ScoredSample:
+    async def _score(self, one: _Running, sample: Sample, cache: JudgementCache) -> ScoredSample:
         while True:
+            self._watch(one, sample)
             scored = await score_sample(
                 sample, self.metrics, cache, deadline=self._deadline, score_partial=self._score_partial
             )
             if not self._waits or self._budget is None or not waits_for_budget(scored.scores):
                 return scored
+            one.due = math.inf
             await asyncio.sleep(max(BREATH, self._budget.frees_in()))
+
+    # -- judges that hold the scoring thread: the thread that delivers has an eye on them ---------------------------
+
+    def _watch(self, one: _Running, sample: Sample) -> None:
+        """Have this sample given up where the judge holds the thread beyond the deadline."""
+        with self._box.lock:
+            one.sample, one.due = sample, time_in(self._deadline + HELD)
+        if self._watched_by is None or self._watched_by is not DELIVERY.thread:
+            with suppress(RuntimeError):  # no threads at the end of the process
+                self._watched_by = DELIVERY.call_in(self._deadline + HELD, partial(_give_up_late, weakref.ref(self)))
+
+    def give_up_late(self, now: float) -> float:
+        """Give up what is late.
+
+        Args:
+            now: The time, of time.monotonic().
+
+        Returns:
+            When something may be late next; infinity for never.
+        """
+        with self._box.lock:
+            late = [one for one in self._running if one.due <= now]
+            self._running.difference_update(late)
+        for one in late:
+            self._give_up(one)
+        with self._box.lock:
+            due = min((one.due for one in self._running), default=math.inf)
+            if not math.isfinite(due):
+                self._watched_by = None
+        return due
+
+    def _give_up(self, one: _Running) -> None:
+        _cancel(one)
+        if one.sample is not None:
+            self._record(one.number, late_sample(one.sample, self.metrics, self._deadline))
+        if one.thread is not None:
+            SCORING.give_up(one.thread)
+        if len(self._box):
+            self._wake()
 
     def _budget_state(self) -> dict[str, dict[str, float]] | None:
         try:
@@ -335,3 +406,15 @@ class LiveScorer(BaseIntake):
                 for where, error in written.failures.items():
                     self._tally.errors.add(error, where)
             self._box.settle((number,))
+
+
+def _cancel(one: _Running) -> None:
+    if one.task is not None:
+        with suppress(RuntimeError):  # the loop has just ended
+            one.task.get_loop().call_soon_threadsafe(one.task.cancel)
+
+
+def _give_up_late(scorer: weakref.ref[LiveScorer], now: float) -> float:
+    """Not a method: what is called later is to keep no scorer alive."""
+    one = scorer()
+    return math.inf if one is None else one.give_up_late(now)

@@ -8,10 +8,11 @@ the host 15 to 40 µs. Where foreign code holds the thread for a second, it is l
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Protocol
 
@@ -26,6 +27,10 @@ NAP = 2.0  # seconds after its last work for which a lane looks by itself; only 
 IDLE = 30.0  # seconds of sleep after which its thread ends; the next work starts another
 #: Seconds after its time at which a look is late: where the process computes, a thread waits 5 ms for Python's lock.
 LATE = max(0.003, 2 * time.get_clock_info("monotonic").resolution)
+
+
+#: Called with the time, of time.monotonic(); the time at which it is to be called again, infinity for never.
+TimedCall = Callable[[float], float]
 
 
 class WorkSource(Protocol):
@@ -69,6 +74,7 @@ class SharedThread:
         self._hurried = self._watched = False
         self._quiet_since = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._calls: dict[TimedCall, asyncio.TimerHandle] = {}
 
     @property
     def thread(self) -> LoopThread | None:
@@ -85,11 +91,16 @@ class SharedThread:
             known = self._service.thread
             thread = self._service.start()
             if thread is not known:
-                self._hurried, self._timer = False, None
+                self._hurried, self._timer, self._calls = False, None, {}
             if not self._hurried:
                 self._hurried, self._asleep = True, False
                 thread.due = min(thread.due, time.monotonic())
                 thread.call(self._tick)
+
+    def give_up(self, thread: LoopThread) -> None:
+        """Leave a thread behind that did not even end its work at a deadline; the next `wake` starts another."""
+        with self.lock:
+            self._service.give_up(thread, grace=None)
 
     def watch(self) -> None:
         """On another lane's loop: look again, as long as something waits here, whether this thread is stuck."""
@@ -102,6 +113,38 @@ class SharedThread:
         if self.ready:
             self.wake()
             self.watch()
+
+    # -- calls at a time, for what may hold another lane's thread by then --------------------------------------------
+
+    def call_in(self, seconds: float, call: TimedCall) -> LoopThread | None:
+        """Call this on the thread in so many seconds. The thread, which does it as long as it is in service.
+
+        Raises RuntimeError without a thread.
+        """
+        with self.lock:
+            self.wake(now=True)
+            thread = self._service.thread
+            if thread is not None:
+                thread.call(lambda: self._call_at(time.monotonic() + seconds, call))
+            return thread
+
+    def _call_at(self, due: float, call: TimedCall) -> None:
+        if math.isfinite(due):
+            loop = asyncio.get_running_loop()
+            self._calls[call] = loop.call_later(due - time.monotonic(), self._call, call)
+
+    def _call(self, call: TimedCall) -> bool:
+        """Call it now, in place of later. Whether it is to be called again."""
+        timer = self._calls.pop(call, None)
+        if timer is not None:
+            timer.cancel()
+        try:
+            due = call(time.monotonic())
+        except BaseException as error:  # a bug of ours; the others have their time all the same
+            self.errors.add(error, self.name)
+            due = math.inf
+        self._call_at(due, call)
+        return math.isfinite(due)
 
     # -- judges that hold something on the thread's loop ----------------------------------------------------------
 
@@ -190,11 +233,13 @@ class SharedThread:
         self._timer = thread.loop.call_later(pause, self._tick)
 
     def _end(self) -> None:
+        # each is asked, and without the lock, which who makes such calls takes after its own
+        waiting = sum([self._call(call) for call in list(self._calls)]) if self.here else 0
         with self.lock:
             thread = self._service.thread
             if not self.here or thread is None or not self._asleep or self.ready:
                 return
-            if asyncio.all_tasks():
+            if asyncio.all_tasks() or waiting:
                 self._timer = thread.loop.call_later(IDLE, self._end)
                 return
             self._service.retire(grace=None)  # `_asleep` stays: whoever puts something now is to start another
@@ -205,6 +250,11 @@ class SharedThread:
                 await judge.release()
             except Exception as error:
                 self.errors.add(error, self.name)
+
+
+def time_in(seconds: float) -> float:
+    """The time in so many seconds, of time.monotonic()."""
+    return time.monotonic() + seconds
 
 
 #: Where samples are scored, one loop for all scorers; and where blocking sinks are written to.

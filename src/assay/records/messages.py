@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from assay._util.byte_limits import check_json, located
 from assay._util.normalise import json_object, missing, well_formed
 from assay.errors import InputError
 from assay.records.field_names import describe
@@ -207,7 +208,7 @@ def messages_of(value: object, *, lenient: bool = False) -> tuple[Message, ...]:
         except InputError as error:
             if lenient:
                 continue
-            raise InputError(f"message {number} of {len(value)}: {error}") from None
+            raise located(error, f"message {number} of {len(value)}") from None
         made.append(message)
         answers = _get(item, "tool_call_id") if message.role == "tool" else None
         if isinstance(answers, str) and answers:
@@ -270,6 +271,10 @@ def _parsed(name: str, text: str) -> object:
     if not text.strip():
         return {}
     try:
+        check_json(text)
+    except InputError as error:
+        raise located(error, f"tool call {name!r}: arguments") from None
+    try:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise InputError(f"tool call {name!r}: expected arguments as JSON, found {describe(text)}") from None
@@ -285,7 +290,7 @@ def _calls(listed: object) -> tuple[ToolCall, ...]:
         try:
             made.append(tool_call_of(item))
         except InputError as error:
-            raise InputError(f"tool call {number} of {len(listed)}: {error}") from None
+            raise located(error, f"tool call {number} of {len(listed)}") from None
     return tuple(made)
 
 

@@ -25,25 +25,25 @@ _BATCH = 5_000
 
 
 def flat_rows(report: Report) -> Iterator[dict[str, Any]]:
-    """A dict for each sample and metric, in the order of the data; None where there is nothing.
+    """A dict for each sample and metric, in the order of `Result.all_rows`; None where there is nothing.
 
     value, baseline, difference  measured values alone, and this run's less the baseline's
     error, message               the cause of a missing value, and its sentence; one "by_convention" was not measured
     """
     before = _values(report.baseline, report.metrics) if report.baseline is not None else {}
-    for row in report.result.numbered_rows():
-        cause = report.cause_of(row.number)
-        old = before.get(report.pairs.get(row.number, 0), {})
+    for number, scored in report.result.all_rows():
+        cause = None if number is None else report.cause_of(number)
+        old = {} if number is None else before.get(report.pairs.get(number, 0), {})
         for name in report.metrics:
-            score = row.scored.scores.get(name)
+            score = scored.scores.get(name)
             if score is None:
                 continue
             value = score.value if score.measured else None
             was = old.get(name)
             yield {
                 "run": report.result.run,
-                "row": row.number,
-                "id": row.scored.sample.id,
+                "row": number,
+                "id": scored.sample.id,
                 "metric": name,
                 "value": value,
                 "error": score.why_unmeasured,
@@ -54,8 +54,8 @@ def flat_rows(report: Report) -> Iterator[dict[str, Any]]:
                 "baseline": was,
                 "difference": None if value is None or was is None else value - was,
                 "cause": None if cause is None else cause[0],
-                "question": row.scored.sample.question,
-                "answer": row.scored.sample.answer,
+                "question": scored.sample.question,
+                "answer": scored.sample.answer,
             }
 
 

@@ -73,5 +73,5 @@ def report_run(result: Result, path: str | Path) -> Path:
 
 def _write_json(result: Result, path: str | Path) -> Path:
     """The run, with every row and its scores."""
-    rows = [{"row": row.number, **row.scored.to_dict()} for row in result.numbered_rows()]
+    rows = [{"row": number, **scored.to_dict()} for number, scored in result.all_rows()]
     return write_output(path, json_text({**result.to_dict(), "samples": rows}, 2) + "\n")

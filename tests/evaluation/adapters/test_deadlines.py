@@ -6,12 +6,11 @@ The judges below end only when the test says so: an evaluation that waited for t
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import sys
 import threading
 import types
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import assay_langchain
@@ -25,34 +24,11 @@ from assay_langsmith import AssayEvaluator as LangSmithEvaluator
 
 from assay.errors import InputError
 from assay.evaluation.adapters import adapter
-from assay.judges.base import BaseJudge
 from assay.judges.scripted_judge import ScriptedJudge
+from tests._support.stuck_judge import STUCK, StuckJudge
 
 QUESTION, ANSWER, PASSAGES = "Why do cats purr?", "Cats purr when calm.", ["Cats purr when calm."]
 DEADLINE = 0.3
-
-
-class Judge(BaseJudge):
-    """Answers nothing until `over` is set."""
-
-    durable = False
-
-    def __init__(self, how: str, over: threading.Event) -> None:
-        self.how, self.over = how, over
-
-    @property
-    def fingerprint(self) -> str:
-        return self.how
-
-    async def answer(self, prompts: Sequence[Any]) -> Any:
-        if self.how == "blocks its event loop":
-            self.over.wait()
-        while not self.over.is_set():
-            if self.how == "hangs":
-                await asyncio.Event().wait()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.sleep(3600)
-        raise RuntimeError("over")
 
 
 def _run() -> Any:
@@ -61,48 +37,48 @@ def _run() -> Any:
     )
 
 
-def mlflow(judge: Judge) -> tuple[Any, Any]:
+def mlflow(judge: StuckJudge) -> tuple[Any, Any]:
     scorer = assay_mlflow.AssayScorer("faithfulness", judge, deadline=DEADLINE)
     found = scorer.run(inputs={"question": QUESTION}, outputs={"answer": ANSWER, "contexts": PASSAGES})
     return found.value, found.error.error_code
 
 
-def phoenix(judge: Judge) -> tuple[Any, Any]:
+def phoenix(judge: StuckJudge) -> tuple[Any, Any]:
     evaluator = assay_phoenix.AssayEvaluator("faithfulness", judge, deadline=DEADLINE)
     (found,) = evaluator.evaluate({"input": QUESTION, "output": ANSWER, "context": PASSAGES})
     return found.score, found.explanation
 
 
-def langsmith(judge: Judge) -> tuple[Any, Any]:
+def langsmith(judge: StuckJudge) -> tuple[Any, Any]:
     evaluator = LangSmithEvaluator(["faithfulness"], judge, deadline=DEADLINE)
     (found,) = evaluator.evaluate_run(_run(), None)["results"]
     return found.score, found.value
 
 
-def langchain_runs(judge: Judge) -> tuple[Any, Any]:
+def langchain_runs(judge: StuckJudge) -> tuple[Any, Any]:
     (found,) = AssayRunEvaluator("faithfulness", judge, deadline=DEADLINE).evaluate_run(_run())["results"]
     return found.score, found.value
 
 
-def langchain_strings(judge: Judge) -> tuple[Any, Any]:
+def langchain_strings(judge: StuckJudge) -> tuple[Any, Any]:
     evaluator = AssayStringEvaluator("faithfulness", judge, deadline=DEADLINE)
     found = evaluator.evaluate_strings(prediction=ANSWER, contexts=PASSAGES)
     return found["score"], found["value"]
 
 
-def langchain_function(judge: Judge) -> tuple[Any, Any]:
+def langchain_function(judge: StuckJudge) -> tuple[Any, Any]:
     evaluator = assay_langchain.as_evaluator("faithfulness", judge, deadline=DEADLINE)
     found = evaluator(inputs={"question": QUESTION}, outputs={"answer": ANSWER}, contexts=PASSAGES)
     return found["score"], found["metadata"]["error"]["cause"]
 
 
-def llama_index(judge: Judge) -> tuple[Any, Any]:
+def llama_index(judge: StuckJudge) -> tuple[Any, Any]:
     evaluator = assay_llama_index.AssayEvaluator("faithfulness", judge, deadline=DEADLINE)
     found = evaluator.evaluate(query=QUESTION, response=ANSWER, contexts=PASSAGES)
     return found.score, found.invalid_reason
 
 
-def llama_index_in_a_loop(judge: Judge) -> tuple[Any, Any]:
+def llama_index_in_a_loop(judge: StuckJudge) -> tuple[Any, Any]:
     """The application's own loop goes on meanwhile."""
 
     async def main() -> tuple[Any, Any]:
@@ -132,12 +108,12 @@ def over(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     event.set()
 
 
-@pytest.mark.parametrize("how", ["hangs", "blocks its event loop", "ignores cancellation"])
+@pytest.mark.parametrize("how", STUCK)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_an_evaluation_ends_though_its_judge_does_not(
-    way: Callable[[Judge], tuple[Any, Any]], how: str, over: threading.Event
+    way: Callable[[StuckJudge], tuple[Any, Any]], how: str, over: threading.Event
 ) -> None:
-    value, reason = way(Judge(how, over))
+    value, reason = way(StuckJudge(how, over))
     assert value is None
     assert "timeout" in str(reason)
     assert not over.is_set()

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from assay.extension import check_json
+
 
 def flatten(value: Mapping[str, Any]) -> dict[str, Any]:
     """Nested attributes as flat ones: {"a": [{"b": 1}]} is {"a.0.b": 1}. Lists of plain values stay what they are."""
@@ -100,9 +102,10 @@ class Attributes:
 
 
 def from_json(value: Any) -> Any:
-    """What a text spells in JSON where it begins like an object or a list; anything else as it is."""
+    """What a text spells in JSON where it begins like an object or a list; anything else, or large, as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
+            check_json(value)
             return json.loads(value)
         except (ValueError, RecursionError):
             return value
@@ -110,9 +113,10 @@ def from_json(value: Any) -> Any:
 
 
 def loaded(value: Any) -> Any:
-    """What a text spells in JSON, be it a text or a number; anything else, and what is no JSON, as it is."""
+    """What a text spells in JSON, be it a text or a number; anything else, no JSON and what is large as it is."""
     if isinstance(value, str):
         try:
+            check_json(value)
             return json.loads(value)
         except (ValueError, RecursionError):
             return value

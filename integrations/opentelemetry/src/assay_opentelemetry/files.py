@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from assay import InputError, MissingExtra
-from assay.extension import RowError, describe, install_extra
+from assay.extension import RowError, check_json, describe, install_extra
 from assay_opentelemetry.otlp_json import is_otlp, spans_in
 from assay_opentelemetry.records import span_of
 from assay_opentelemetry.span_data import SpanData
@@ -93,7 +93,11 @@ def _line(line: bytes, number: int) -> Iterator[Item]:
     if not line.strip():
         return
     try:
+        check_json(line.decode("utf-8", "replace"))
         document = json.loads(line)
+    except InputError as error:
+        yield _row_error(number, f"line {number}: {error}")
+        return
     except (ValueError, RecursionError) as error:
         yield _row_error(number, f"line {number} is no JSON: {error}")
         return

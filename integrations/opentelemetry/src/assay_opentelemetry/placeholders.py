@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.extension import ANSWER_NAMES, QUESTION_NAMES, Document
+from assay.extension import ANSWER_NAMES, QUESTION_NAMES, Document, check_json
 
 _NODE = re.compile(r"<NodeWithScore\(node=\w+\(id_=(?P<id>.*?)\), score=(?P<score>[^()]*)\)>", re.DOTALL)
 _OBJECT = re.compile(r"<[\w.]+ object at 0x[0-9a-f]+>")
@@ -139,6 +139,7 @@ def printed_object(text: str) -> dict[str, Any] | None:
 def _call(text: str) -> tuple[str, dict[str, Any]] | None:
     """Name and arguments of a printed object whose fields are all plain values."""
     try:
+        check_json(text)
         parsed = ast.parse(text, mode="eval").body
         if isinstance(parsed, ast.Call) and isinstance(parsed.func, ast.Name) and not parsed.args:
             return parsed.func.id, {str(field.arg): ast.literal_eval(field.value) for field in parsed.keywords}

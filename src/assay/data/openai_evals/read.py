@@ -12,6 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from assay._util.byte_limits import cause_of
 from assay.data.exports import json_of
 from assay.data.openai_evals.documents import documents, files_of
 from assay.data.openai_evals.sample import NAME, OpenAIEvalsRecord, looked_up, sample_of
@@ -78,7 +79,7 @@ def _samples(records: Iterable[Placed], columns: Mapping[str, str]) -> Iterator[
             yield sample_of(found, columns, number)
         except InputError as error:
             told = str(error).removeprefix(f"row {number}: ").removeprefix(f"row {number} ")
-            yield RowError(number=number, id=found.id, message=f"{place}: {told}")
+            yield RowError(number=number, id=found.id, message=f"{place}: {told}", cause=cause_of(error))
 
 
 def _first(items: Iterator[Sample | RowError], limit: int) -> Iterator[Sample | RowError]:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias, TypedDict
 
 from assay._util.call_repr import call_repr
-from assay._util.loop_threads import LoopThread
+from assay._util.loop_threads import LATE, LoopThread
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation.adapters.host_row import HostRow, read_host_row, score_host_row
 from assay.evaluation.adapters.shared_judge import get_shared_judge, shared_judge
-from assay.evaluation.score_sample import skipped_sample
+from assay.evaluation.score_sample import late_sample, skipped_sample
 from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget
 from assay.judges.cache import JudgementCache
@@ -27,7 +27,6 @@ from assay.sinks.base import Mask
 from assay.store.store import Store
 
 DEADLINE = 240.0  # seconds for one sample: MLflow gives up a scorer after 300
-LATE = 5.0  # seconds after a deadline at which a judge that holds its thread is left behind
 
 
 #: A row, a sample, or a function that makes one.
@@ -208,7 +207,7 @@ class MetricAdapter:
             work.cancel()
             if thread is not None:
                 self._desk.leave_behind(thread)
-            return skipped_sample(sample, self.metrics, Cause.TIMEOUT, f"not done within {self.deadline:g} s")
+            return late_sample(sample, self.metrics, self.deadline)
         if work.cancelled():
             return skipped_sample(sample, self.metrics, Cause.INTERRUPTED, "the scoring was stopped")
         error = work.exception()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from assay._util.forks import renewed
-from assay._util.loop_threads import STUCK_AFTER, LoopThread, Service
+from assay._util.loop_threads import END_GRACE, LoopThread, Service
 from assay.errors import SETTLED
 from assay.judges.base import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, spending
@@ -24,7 +24,6 @@ from assay.store.store import Store
 from assay.store.tables import file_of, is_database, url_of
 
 QUIET = 5.0  # seconds without work after which failures of the judge are forgotten
-END_GRACE = 1.0  # seconds that a thread which is told to end has for what is in hand
 
 Job: TypeAlias = Callable[[JudgementCache], Coroutine[Any, Any, ScoredSample]]
 
@@ -78,9 +77,7 @@ class SharedJudge:
     def leave_behind(self, thread: LoopThread) -> None:
         """Give up a thread that did not even end a job at its deadline; the next job has another."""
         with self._lock:
-            if self._service.thread is thread:
-                thread.due = min(thread.due, time.monotonic() - STUCK_AFTER)
-                self._service.leave_behind(END_GRACE)
+            self._service.give_up(thread, END_GRACE)
 
 
 def _any_failure(scored: ScoredSample) -> bool:

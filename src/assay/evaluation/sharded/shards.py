@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from assay._util.byte_limits import TooLargeError
 from assay.data import ColumnMap, Data, RowError, open_data
-from assay.data.byte_limits import TooLargeError
 from assay.data.files import kind_of, rows_of_lines
 from assay.data.paths import STDIN, paths_of
 from assay.data.safe_open import DAMAGED, lines_of, open_bytes

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from assay.data.byte_limits import MIB
+from assay._util.byte_limits import MIB
 from assay.errors import Cause, JudgeFailure
 from assay.judges.batch.check_code import code_in, code_of, key_of
 from assay.judges.batch.state import Batch, CollectedReplies

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from assay._util.byte_limits import MIB
 from assay._util.compression import pack, to_json, unpack
 from assay._util.sqlite import Database, as_store_error
-from assay.data.byte_limits import MIB
 from assay.records import Usage
 
 FILE_NAME = "batches.db"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
-from assay.data.byte_limits import MIB
+from assay._util.byte_limits import MIB
 from assay.errors import Cause, JudgeFailure
 from assay.judges.http.endpoint import Endpoint
 from assay.judges.http.reply_bytes import ReplyLimit, ReplyTooLarge

@@ -21,8 +21,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from assay._util.byte_limits import MIB, VALUE
 from assay._util.forks import own_lock, renewed
-from assay.data.byte_limits import MIB, VALUE
 
 
 def _limit(value: str | None) -> int:

@@ -13,12 +13,14 @@ from typing import Any, Self
 
 from assay._util.call_repr import call_repr, labels
 from assay._util.forks import renewed
+from assay._util.loop_threads import END_GRACE
 from assay.errors import Cause, InputError
 from assay.judges.base import JudgeSpec, check_immediate
+from assay.judges.judge_thread import JudgeThread
 from assay.judges.resolve import resolve_judge
 from assay.live.guards.arguments import check_functions, check_outcomes, otherwise, seconds
 from assay.live.guards.decision import GuardBlocked, GuardCounts, GuardDecision, GuardHealth
-from assay.live.guards.thread import END_GRACE, GuardJob, GuardThread
+from assay.live.guards.thread import GuardJob, submit_job
 from assay.live.guards.verdict import GuardAction, failure_in_words, in_words, outcome_of, thresholds_of
 from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec, resolve_metrics
@@ -114,7 +116,7 @@ class Guard:
         # a lock that may be taken again: the collector may run a finalizer, or a host's hook, while we hold it
         self._lock = threading.RLock()
         self._tally = GuardCounts()
-        self._worker = GuardThread(self.judge, _counter(weakref.ref(self)))
+        self._worker = JudgeThread(self.judge, "assay-guard", _counter(weakref.ref(self)))
         # a guard that is let go takes its thread with it
         weakref.finalize(self, self._worker.retire).atexit = False
 
@@ -252,7 +254,7 @@ class Guard:
         """With the lock held."""
         if self._closed:
             raise RuntimeError("the guard is closed")
-        return self._worker.submit(job)
+        return submit_job(self._worker, self.judge, job)
 
     def _left_of(self, check: _GuardCheck) -> float:
         return max(0.0, self.deadline - (time.perf_counter() - check.started))

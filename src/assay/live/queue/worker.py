@@ -14,21 +14,23 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay._util.call_repr import call_repr, labels
 from assay._util.error_counter import Errors, log
+from assay._util.loop_threads import LATE
 from assay._util.sqlite import is_damage
 from assay.errors import Cause, InputError, StoreError
-from assay.evaluation.score_sample import score_sample, skipped_sample
+from assay.evaluation.score_sample import late_sample, score_sample, skipped_sample
 from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
 from assay.judges.budget.ledger import MemoryLedger
 from assay.judges.budget.sqlite_ledger import FileLedger
 from assay.judges.cache import JudgementCache
-from assay.judges.rotating_cache import RenewedCache
+from assay.judges.judge_thread import JudgeThread
 from assay.live.queue.judgements import QueueJudgements
 from assay.live.queue.leases import POLL, Leases
 from assay.live.queue.outbox import Outbox
@@ -65,7 +67,8 @@ class Worker:
         budget: Limits on the judge, shared with all workers of this queue that have the same limits. None: no limit.
         when_spent: "wait": samples stay in the queue until there is room in the budget. "skip": they are skipped.
         concurrency: Samples scored at the same time, at least 1.
-        deadline: Seconds per sample, above 0. Metrics not done by then fail (timeout).
+        deadline: Seconds per sample, above 0. Metrics not done by then fail (timeout), also where the judge blocks its
+            event loop or ignores that it is cancelled.
         score_partial: Score abandoned, cancelled and failed answers too.
         patience: Seconds, since it was appended, for which a sample is retried while its judge is out of reach.
         lease: Seconds after which a worker that does not renew its leases counts as lost, above 0.
@@ -205,21 +208,23 @@ class Worker:
         outbox.start()
         leases.start()
         tidying = asyncio.create_task(self._tidying(judgements))
+        # apart from this loop, which a judge that blocks would hold with all that is to end or to be told meanwhile
+        judging = JudgeThread(self.judge, "assay-worker", lambda error: self._failed(error, "judge"), judgements)
         try:
             with spending(self._budget):
-                await self._work(RenewedCache(self.judge, judgements), leases, changed, until_empty)
+                await self._work(judging, leases, changed, until_empty)
         finally:
             tidying.cancel()
             self._wake = lambda: None
             await asyncio.to_thread(leases.stop, STOP_GRACE)
             await asyncio.to_thread(outbox.stop, STOP_GRACE)
             try:
-                await self.judge.release()
+                await asyncio.to_thread(judging.retire, STOP_GRACE)
                 await asyncio.to_thread(self._tidy, judgements)
             finally:
                 self._close(judgements)
 
-    async def _work(self, cache: RenewedCache, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
+    async def _work(self, judging: JudgeThread, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
         running: dict[asyncio.Task[None], LeasedSample] = {}
 
         def ended(task: asyncio.Task[None]) -> None:
@@ -232,7 +237,7 @@ class Worker:
                     raise StoreError(f"{str(self._file.path)!r}: the queue is damaged: {self._damage}")
                 changed.clear()
                 while len(running) < self._concurrency and (leased := leases.next()) is not None:
-                    task = asyncio.create_task(self._one(leased, cache.next(), leases))
+                    task = asyncio.create_task(self._one(leased, judging, leases))
                     running[task] = leased
                     task.add_done_callback(ended)
                 if until_empty and leases.idle and self._is_empty():
@@ -286,8 +291,8 @@ class Worker:
 
     # -- one sample -----------------------------------------------------------------------------------------------
 
-    async def _one(self, leased: LeasedSample, cache: JudgementCache, leases: Leases) -> None:
-        scored = await self._scored(leased, cache)
+    async def _one(self, leased: LeasedSample, judging: JudgeThread, leases: Leases) -> None:
+        scored = await self._scored(leased, judging)
         due = self._due_again(leased, scored)
         if due is not None:
             leases.give_back(Return(leased.number, due, counted=True))
@@ -300,7 +305,7 @@ class Worker:
             outcome = outcome_of(leased.number, skipped_sample(scored.sample, self.metrics, Cause.BUG, message))
         leases.finish(outcome)
 
-    async def _scored(self, leased: LeasedSample, cache: JudgementCache) -> ScoredSample:
+    async def _scored(self, leased: LeasedSample, judging: JudgeThread) -> ScoredSample:
         try:
             sample = Sample.from_dict(json.loads(leased.sample))
         except Exception as error:
@@ -308,9 +313,24 @@ class Worker:
         if leased.attempts >= self._max_attempts:
             message = f"{leased.attempts} times a worker died or was lost while it had this sample in work"
             return skipped_sample(sample, self.metrics, Cause.BUG, message)
-        return await score_sample(
-            sample, self.metrics, cache, deadline=self._deadline, score_partial=self._score_partial
-        )
+        return await self._judged(sample, judging)
+
+    async def _judged(self, sample: Sample, judging: JudgeThread) -> ScoredSample:
+        def job(cache: JudgementCache) -> Coroutine[Any, Any, ScoredSample]:
+            return score_sample(sample, self.metrics, cache, deadline=self._deadline, score_partial=self._score_partial)
+
+        work, thread = judging.submit(job, copy_context())
+        result = asyncio.wrap_future(work)
+        try:
+            await asyncio.wait({result}, timeout=self._deadline + LATE)
+        except asyncio.CancelledError:
+            work.cancel()
+            raise
+        if result.done():
+            return result.result()
+        work.cancel()
+        judging.give_up(thread)
+        return late_sample(sample, self.metrics, self._deadline)
 
     def _due_again(self, leased: LeasedSample, scored: ScoredSample) -> float | None:
         """When to try this sample again; None: what was found about it stands."""

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ValidationError
 
-from assay.errors import Cause, InputError
+from assay._util.byte_limits import TooLargeError, check_json
+from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.deepeval_metric import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
@@ -33,7 +34,10 @@ async def wrong_with(answer: str, schema: Schema) -> tuple[str, ...]:
             return (str(error),)
         return ()
     try:
+        check_json(answer)
         value = json.loads(answer)
+    except TooLargeError as error:
+        raise JudgeFailure(Cause.TOO_LARGE, f"the answer: {error}") from None
     except (ValueError, RecursionError) as error:
         return (f"it is no JSON: {error}",)
     return await json_schema_errors(value, schema)

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeVar
 
+from assay._util import byte_limits
 from assay._util.install_hints import install_extra
-from assay.data import byte_limits
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.judges.protocol import Around, Judge, sees
 from assay.metrics.systems.base import SystemMetric

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
+from assay._util.byte_limits import TooLargeError, check_json
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import majority
@@ -154,7 +155,10 @@ class JsonMatch(SystemMetric):
 def _read(written: str | None, name: str) -> Any:
     """The object or list of objects in a text."""
     try:
+        check_json(written or "")
         value = json.loads(written or "")
+    except TooLargeError as error:
+        raise JudgeFailure(Cause.TOO_LARGE, f"the {name}: {error}") from None
     except (ValueError, RecursionError) as error:
         raise JudgeFailure(Cause.NOT_APPLICABLE, f"the {name} is no JSON: {error}") from None
     objects = value if isinstance(value, list) else [value]

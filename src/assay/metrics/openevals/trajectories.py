@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from assay._util.byte_limits import check_json
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.metrics.base import Metric
 from assay.metrics.systems.base import given
@@ -52,4 +53,7 @@ def _message(item: Mapping[str, Any]) -> Message:
 def _call(item: Mapping[str, Any]) -> ToolCall:
     inner = item.get("function", item)
     arguments: Any = next((inner[name] for name in ARGUMENTS if inner.get(name) is not None), {})
-    return ToolCall(name=inner["name"], arguments=json.loads(arguments) if isinstance(arguments, str) else arguments)
+    if isinstance(arguments, str):
+        check_json(arguments)
+        arguments = json.loads(arguments)
+    return ToolCall(name=inner["name"], arguments=arguments)

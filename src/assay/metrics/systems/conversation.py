@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from assay._util.byte_limits import TooLargeError, check_json
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.metrics.base import Metric
 from assay.metrics.systems.base import given
@@ -158,8 +159,11 @@ def _tool_call(item: Any, where: str) -> ToolCall:
     arguments: Any = next((inner[name] for name in ARGUMENTS if inner.get(name) is not None), {})
     if isinstance(arguments, str):
         try:
+            check_json(arguments)
             arguments = json.loads(arguments)
-        except ValueError:
+        except TooLargeError as error:
+            raise JudgeFailure(Cause.TOO_LARGE, f"{where}: arguments: {error}") from None
+        except (ValueError, RecursionError):
             arguments = {"": arguments}
     if not isinstance(arguments, Mapping):
         arguments = {"": arguments}

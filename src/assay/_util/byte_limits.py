@@ -9,7 +9,7 @@ A gzip file, and each row group of a Parquet file, may unpack to FILE bytes, 256
 100 times, whichever is more (texts reach 3 to 30 times). In a row group, only rows of more than LARGE bytes count:
 small ones that repeat a passage are common and harmless.
 
-`ASSAY_MAX_LINE_MIB=256` in the environment, or `assay.data.byte_limits.ROW = 256 << 20`, raises the first limit. A row
+`ASSAY_MAX_LINE_MIB=256` in the environment, or `assay._util.byte_limits.ROW = 256 << 20`, raises the first limit. A row
 above a limit is an error in its place, with the cause `too_large`.
 """
 
@@ -19,7 +19,7 @@ import os
 import re
 from collections.abc import Iterable
 
-from assay.errors import InputError
+from assay.errors import Cause, InputError
 
 MIB = 1 << 20
 
@@ -43,6 +43,16 @@ class TooLargeError(InputError):
 
     def __init__(self, message: str = "") -> None:
         super().__init__(message or f"longer than {ROW // MIB} MiB{raised()}")
+
+
+def cause_of(error: InputError) -> Cause:
+    """The cause of the missing scores of a row that cannot be read because of this."""
+    return Cause.TOO_LARGE if isinstance(error, TooLargeError) else Cause.BAD_ROW
+
+
+def located(error: InputError, place: str) -> InputError:
+    """The error with the place where it was found before its message; one of size stays one."""
+    return type(error)(f"{place}: {error}") if isinstance(error, TooLargeError) else InputError(f"{place}: {error}")
 
 
 class UnpackedSizeError(Exception):
