@@ -390,6 +390,7 @@ READ: dict[str, Call] = {
     ),
     "assay.judges.llm.prompt_truncation:check_prompt": lambda f, t: f(len(t) + 1024, 99 * len(t), lambda: [t]),
     "assay.judges.llm.prompt_truncation:measure": _first,
+    "assay.judges.llm.prompt_history:PromptHistory": lambda f, t: f().check(len(t) // 4 + 128, len(t), lambda: [t]),
     "assay.judges.http.retries:retry_after": lambda f, t: f({"retry-after": t, "retry-after-ms": t}),
     "assay.judges.prompt_rendering:clean": _first,
     "assay.judges.prompt_rendering:correct": lambda f, t: f(t, {}),
