@@ -119,7 +119,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "damaged model files": ("integrations/embedded/tests/test_files.py",),
     },
     "Numbers": {
-        "coverage of intervals in 25 worlds": ("tests/stats/test_worlds.py",),
+        "coverage of intervals in 63 worlds": ("tests/stats/test_worlds.py",),
         "verdicts and intervals agree": (
             "tests/stats/test_verdicts.py",
             "tests/analysis/comparison/test_agreement_of_verdicts.py",
