@@ -352,6 +352,13 @@ READ: dict[str, Call] = {
     "assay.data.rows:history": _values,
     "assay.data.rows:parse_list": _printed,
     "assay.data.rows:spelled": _printed,
+    "assay.data.printed_frames:is_printed_frame": lambda f, t: (
+        f(t),
+        f(f"  text\n{t}"),
+        f(f"+-+\n{t}"),
+        f(f"text\n0 {t}"),
+    ),
+    "assay.data.printed_frames:refuse_frame": _printed,
     "assay.data.python_print:parse_print": _printed,
     "assay.data.python_print:may_begin": _printed,
     "assay.data.byte_limits:check_json": _printed,
