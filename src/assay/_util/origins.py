@@ -7,7 +7,8 @@
 | rows of data, and texts in them | pictures below the folder of the data, and below those of ASSAY_ALLOW_PICTURES |
 
 Such a configuration names stores, judge instructions, and data. Data may lie elsewhere where its judge runs in this
-process: then nothing is sent. Links and `..` are followed first. `assay.config.keys` has the rules for keys and addresses.
+process: then nothing is sent. Links and `..` are followed first. `assay.config.keys` has the rules for keys and
+addresses.
 """
 
 from __future__ import annotations
