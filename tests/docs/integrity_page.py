@@ -109,6 +109,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Values": {
         "values that are no text, in five hosts": ("tests/evaluation/adapters/test_odd_values.py",),
+        "fractions and decimals, by every way in": ("tests/records/test_numbers.py",),
         "deadlines, also of judges that do not let go": ("tests/evaluation/adapters/test_deadlines.py",),
         "objects that raise when they are looked at": ("tests/data/test_raising_objects.py",),
     },
