@@ -8,7 +8,7 @@ or in an object within it (`document`, `payload`, `content`); the source under a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -116,7 +116,7 @@ def _is_found(fields: Fields, addressed: bool) -> bool:
     return any(_is_given(fields.get(name)) for name in _WEAK_SOURCES) and _OTHER.isdisjoint(fields)
 
 
-def _metadata(levels: list[Mapping[Any, Any]], named: list[Fields], text: str) -> dict[str, Any]:
+def _metadata(levels: Sequence[Mapping[Any, Any]], named: Sequence[Fields], text: str) -> dict[str, Any]:
     """Plain values of the result and of the objects within it, its score as `score`, an address within as `source`."""
     values: dict[str, Any] = {}
     for level in reversed(levels):
