@@ -383,13 +383,13 @@ READ: dict[str, Call] = {
     ),
     "assay.judges.http.replies:error_of": lambda f, t: (f(t), f(json.dumps([{"errors": t}]))),
     "assay.judges.http.error_bodies:first_event": lambda f, t: (f(t), f(f"data: {t}"), f(f": {t}\n" * 2 + "data:{}")),
-    "assay.judges.http.unsupported:refuses_system": lambda f, t: (
+    "assay.judges.http.refusals:refuses_system": lambda f, t: (
         f(t),
         f(f"system role {t}"),
         f(f"role: only user {t}"),
     ),
-    "assay.judges.http.unsupported:refuses_format": _first,
-    "assay.judges.http.unsupported:is_of_the_request": _first,
+    "assay.judges.http.refusals:refuses_format": _first,
+    "assay.judges.http.refusals:is_of_the_request": _first,
     "assay.judges.llm.message_text:text_of": lambda f, t: (
         f({"content": t}, {}),
         f({"tool_calls": [{"function": {"arguments": t}}]}, {}),

@@ -15,7 +15,7 @@ from assay.judges.http import transports
 from assay.judges.http.content_filters import blocked_categories
 from assay.judges.http.error_bodies import error_in, first_event
 from assay.judges.http.native_bodies import completion_of
-from assay.judges.http.unsupported import refuses_system
+from assay.judges.http.refusals import refuses_system
 from assay.judges.llm.openai import OpenAIJudge
 from assay.prompts import Support
 from tests._support.servers.openai_server import Call, OpenAIServer, Say

@@ -13,8 +13,8 @@ from typing import Any
 
 from assay.judges.http.content_filters import blocked_categories
 from assay.judges.http.native_bodies import is_part
+from assay.judges.http.refusals import is_of_the_request
 from assay.judges.http.replies import TOO_LONG, error_of
-from assay.judges.http.unsupported import is_of_the_request
 
 #: Status of an error that says nothing else: the server behind the gateway failed.
 UPSTREAM = 502

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.errors import Cause, JudgeFailure
+from assay.judges.http.refusals import is_of_the_request
 from assay.judges.http.retries import PASSING, cause_of_status
-from assay.judges.http.unsupported import is_of_the_request
 from assay.records import Usage
 
 #: One call whose tokens nobody counted.

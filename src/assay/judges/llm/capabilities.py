@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.http.unsupported import REFUSING, refuses_system
+from assay.judges.http.refusals import REFUSING, refuses_system
 
 log = logging.getLogger("assay.judges")
 

@@ -26,11 +26,11 @@ from assay.judges import prompt_rendering as fences
 from assay.judges.http.deadlines import Deadline
 from assay.judges.http.errors import meaning_of
 from assay.judges.http.options import EndpointOptions, Settings
+from assay.judges.http.refusals import refuses_system
 from assay.judges.http.reply_bytes import limited_replies, too_large_in
 from assay.judges.http.reservation import AttemptReservation
 from assay.judges.http.retries import Retries, Trouble
 from assay.judges.http.throttle import shared_throttle
-from assay.judges.http.unsupported import refuses_system
 from assay.judges.llm.capabilities import may_be_refused
 from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.judges.llm.openai import estimate_tokens, needs_vision, refuses_pictures

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from statistics import median
 
-from assay.judges.llm.prompt_truncation import WIDE, check_prompt, is_window, measure, shortened
+from assay.judges.llm.prompt_truncation import WIDE, check_prompt, is_window, measure, truncation_failure
 
 RECENT = 64  # counts that are looked at
 BASELINE = 8  # whole prompts that tell how many characters a token of this server has
@@ -59,7 +59,7 @@ class PromptHistory:
         size = sum(map(measure, texts()))
         sizes = [size + other - length for other in (*alike, length)]
         if (repeated and self._is_cut_off(reported, sizes)) or self._is_halved(reported, size):
-            raise shortened(reported, size)
+            raise truncation_failure(reported, size)
         if size <= WIDE * reported and len(self._ratios) < BASELINE:
             self._ratios.append(size / reported)
 

@@ -44,10 +44,10 @@ def check_prompt(reported: int, length: int, texts: Callable[[], Iterable[str]])
         return
     size = sum(map(measure, texts()))
     if size > most:
-        raise shortened(reported, size)
+        raise truncation_failure(reported, size)
 
 
-def shortened(reported: int, size: int) -> JudgeFailure:
+def truncation_failure(reported: int, size: int) -> JudgeFailure:
     """Make the failure of a prompt that was shortened.
 
     Args:
