@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from assay.capture import CaptureRules, Document, Run, Trace, sample_of
 from assay.capture.tool_results import documents_in_result, texts_in_result
+from tests.capture.service_results import CALM, HEAL, SERVICES
 
-CALM, HEAL = "Cats purr when they are calm.", "Cats also purr to heal."
 #: Two results with a title and an address, as a search engine lists them.
 WEB = [{"title": "A", "url": "http://a", "content": CALM}, {"title": "B", "url": "http://b", "content": HEAL}]
 
 #: The same two passages as services return them.
 RESULTS: dict[str, Any] = {
+    **SERVICES,
     "a list": WEB,
     "Tavily": {
         "query": "why",
@@ -62,6 +63,9 @@ OTHERS: dict[str, Any] = {
     "half a JSON": '{"results": [{"url": "a", "content": "b"',
     "nothing": None,
     "an empty list": {"results": []},
+    "issues without an address": {"items": [{"title": "A", "description": CALM, "id": 7}]},
+    "a text with a list beside it": {"text": CALM, "notes": [{"content": HEAL}]},
+    "comments": {"results": [{"avatar_url": "https://a", "type": "comment", "body": CALM}]},
     "a failed call": {"tool_call_id": "1", "status": "error", "content": json.dumps(WEB)},
 }
 
@@ -91,6 +95,38 @@ def test_what_may_be_anything_is_no_passage(form: str) -> None:
 def test_a_result_has_its_source() -> None:
     (found, _) = documents_in_result({"results": [{**WEB[0], "id": "d1", "score": 0.9}, WEB[1]]}) or ()
     assert found == Document(CALM, "d1", {"title": "A", "url": "http://a", "id": "d1", "score": 0.9})
+
+
+@pytest.mark.parametrize(
+    ("service", "source"),
+    [
+        ("Azure AI Search content", ("sourcepage", "a.pdf#page=1")),
+        ("Brave", ("url", "https://a")),
+        ("Bedrock", ("source", "s3://b/a.pdf")),
+        ("Kendra query", ("DocumentURI", "https://a")),
+        ("Vertex AI Search chunks", ("source", "gs://a")),
+        ("Vertex AI Search snippets", ("source", "https://a")),
+        ("You.com", ("url", "https://a")),
+        ("OpenAI vector store", ("filename", "a.md")),
+    ],
+)
+def test_the_result_of_a_service_has_its_source(service: str, source: tuple[str, str]) -> None:
+    found = documents_in_result(SERVICES[service]) or []
+    assert [one.metadata.get(source[0]) for one in found] == [source[1]] * 2
+
+
+def test_the_score_of_a_service_is_the_score() -> None:
+    (first, _) = documents_in_result(SERVICES["Azure AI Search content"]) or ()
+    assert first.metadata["score"] == 1.2
+    (first, _) = documents_in_result(SERVICES["Bedrock"]) or ()
+    assert first.metadata["score"] == 0.6
+
+
+def test_a_result_with_many_objects_in_it_is_read_in_no_time() -> None:
+    deep: dict[str, Any] = {"text": CALM, "url": "u"}
+    for _ in range(200):
+        deep = {"document": deep, "payload": deep, "metadata": deep}
+    assert texts(documents_in_result({"results": [deep]})) in ([], [CALM])
 
 
 def test_of_two_texts_of_a_result_the_longer_counts() -> None:

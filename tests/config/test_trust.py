@@ -262,6 +262,69 @@ def test_instructions_lie_in_the_repository(tmp_path: Path, named: str) -> None:
         check_instructions(trusted)
 
 
+STORES = ["/{m}/other/kept", "../other/kept", "link", "folder/kept", "sub/../../other", "..", "link/../x"]
+
+
+@pytest.mark.parametrize("named", STORES)
+def test_a_store_lies_in_the_repository(tmp_path: Path, named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other" / "deep").mkdir(parents=True)
+    (tmp_path / "repo" / "sub").mkdir(parents=True)
+    (tmp_path / "repo" / "link").symlink_to(tmp_path / "other" / "deep")
+    (tmp_path / "repo" / "folder").symlink_to(tmp_path / "other")
+    file = tmp_path / "repo" / "assay.toml"
+    file.write_text(f'store = "{named.format(m=str(tmp_path).lstrip("/"))}"\n')
+    for here in (tmp_path / "repo", tmp_path):  # wherever the process stands
+        monkeypatch.chdir(here)
+        config = configuration(folder=tmp_path / "repo")
+        assert config is not None
+        with pytest.raises(InputError, match=r"store line 1: .* lies outside of the repository.*give --store"):
+            check_store(config)
+        assert "outside of its repository" in " ".join(destinations(config))
+    run(str(file), "--yes")
+    for trusted in (configuration(folder=tmp_path / "repo"), configuration(file)):
+        assert trusted is not None
+        check_store(trusted)
+
+
+@pytest.mark.parametrize("named", ["kept", ".assay", "sub/kept", "sub/../kept", "kept/assay.db", "inner/kept", "."])
+def test_a_store_in_the_repository_needs_no_trust(tmp_path: Path, named: str) -> None:
+    (tmp_path / "repo" / "sub").mkdir(parents=True)
+    (tmp_path / "repo" / "inner").symlink_to(tmp_path / "repo" / "sub")
+    (tmp_path / "repo" / "assay.toml").write_text(f'store = "{named}"\n')
+    config = configuration(folder=tmp_path / "repo")
+    assert config is not None
+    check_store(config)
+    assert destinations(config) == []
+
+
+def test_a_store_of_a_part_of_a_repository_may_lie_in_another_part(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "assay.toml").write_text('store = "../.assay"\n')
+    for folder, allowed in ((tmp_path / "part", True), (tmp_path / "part", False)):
+        config = configuration(folder=folder)
+        assert config is not None
+        if allowed:
+            check_store(config)
+            (tmp_path / ".git").rmdir()
+            continue
+        with pytest.raises(InputError, match="outside of the repository"):
+            check_store(config)
+
+
+def test_a_command_writes_no_store_outside_of_the_repository_unless_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    row = {"question": "q", "answer": "a", "contexts": ["c"]}
+    (tmp_path / "repo" / "rows.jsonl").write_text(json.dumps(row))
+    (tmp_path / "repo" / "assay.toml").write_text('store = "../kept"\n')
+    score = ("score", "rows.jsonl", "--metrics", "retrieval_calls")
+    done = assay(tmp_path / "repo", *score)
+    assert (done.returncode, (tmp_path / "kept").exists()) == (2, False)
+    assert "lies outside of the repository of this file" in done.stderr
+    done = assay(tmp_path / "repo", *score, "--store", "../kept")
+    assert (tmp_path / "kept").exists(), done.stderr
+
+
 def test_instructions_of_a_part_of_a_repository_may_lie_in_another_part(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "part").mkdir()

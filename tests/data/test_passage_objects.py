@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from assay.data.rows import passages
 from assay.errors import InputError
 from assay.records import Context
+from tests.capture.service_results import CALM, HEAL, SERVICES
 
 TEXT = "The lamp was lit in 1862."
 HITS: dict[str, dict[str, Any]] = {
@@ -41,6 +43,46 @@ HITS: dict[str, dict[str, Any]] = {
     "a script without blanks": {"段落": "灯塔于1862年点亮。", "url": "https://example.org/lamp"},
     "camel case": {"chunkText": TEXT, "sourceUri": "a b.md", "documentTitle": "The lamp"},
 }
+
+
+@pytest.mark.parametrize("how", ["an object", "JSON", "printed"])
+@pytest.mark.parametrize("service", SERVICES)
+def test_each_result_in_the_answer_of_a_service_is_one_passage(service: str, how: str) -> None:
+    answer = SERVICES[service]
+    found = passages({"an object": answer, "JSON": json.dumps(answer), "printed": str(answer)}[how])
+    assert [context.text for context in found or ()] == [CALM, HEAL]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_each_result_alone_is_a_passage(service: str) -> None:
+    """The list of results in a cell, without what stands around it."""
+    answer, waiting = SERVICES[service], [SERVICES[service]]
+    while waiting:
+        answer = waiting.pop()
+        waiting += [value for value in answer.values() if isinstance(value, dict)]
+        lists = [value for value in answer.values() if isinstance(value, list) and len(value) == 2]
+        if lists:
+            found = passages(lists[0])
+            assert [context.text for context in found or ()] == [CALM, HEAL]
+            return
+    raise AssertionError("no list of two results")
+
+
+def test_a_service_leaves_its_source_and_its_score() -> None:
+    (first, _) = passages(SERVICES["Bedrock"]) or ()
+    assert first == Context(
+        text=CALM,
+        score=0.6,
+        metadata={
+            "source": "s3://b/a.pdf", "type": "TEXT", "uri": "s3://b/a.pdf",
+            "x-amz-bedrock-kb-source-uri": "s3://b/a.pdf", "score": 0.6,
+        },
+    )  # fmt: skip
+
+
+def test_an_object_with_a_text_and_sources_is_no_answer_of_a_service() -> None:
+    (only,) = passages({"text": TEXT, "sources": SERVICES["Exa"]["results"]}) or ()
+    assert only.text == TEXT
 
 
 @pytest.mark.parametrize("hit", HITS.values(), ids=HITS)

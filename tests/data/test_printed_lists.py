@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from assay import evaluate
 from assay.data import open_data
+from assay.data.printed_frames import is_printed_frame
 from assay.data.rows import passages
 from assay.errors import InputError
 
@@ -173,6 +174,76 @@ def test_any_cell_is_read_or_refused(cell: str) -> None:
     except InputError:
         return
     assert found is None or all(context.text or context.image for context in found) or cell.strip()
+
+
+FRAME = {"text": ["The bridge opened in 1889.", "Cats sleep most of the day."], "score": [0.9, 0.8]}
+#: How pandas prints a frame of passages.
+FRAMES: dict[str, Callable[[Any], str]] = {
+    "with an index": lambda pd: str(pd.DataFrame(FRAME)),
+    "without its margins": lambda pd: str(pd.DataFrame(FRAME)).strip(),
+    "one column": lambda pd: str(pd.DataFrame(FRAME)[["text"]]),
+    "one row": lambda pd: str(pd.DataFrame(FRAME)[:1]),
+    "a row of a larger one": lambda pd: str(pd.DataFrame(FRAME)[1:]),
+    "numbers first": lambda pd: str(pd.DataFrame(FRAME)[["score", "text"]]),
+    "without an index": lambda pd: pd.DataFrame(FRAME).to_string(index=False),
+    "an index of texts": lambda pd: pd.DataFrame(FRAME, index=["a1", "b22"]).to_string(),
+    "an index with a name": lambda pd: pd.DataFrame(FRAME).rename_axis("id").to_string(),
+    "an index that was set": lambda pd: pd.DataFrame(FRAME).set_index("score").to_string(),
+    "texts that are cut": lambda pd: str(pd.DataFrame({"text": [FRAME["text"][0] * 3] * 3})),
+    "rows that are left out": lambda pd: str(pd.DataFrame({"passage": FRAME["text"] * 50})),
+    "missing texts": lambda pd: str(pd.DataFrame({"text": ["a b", None, ""], "n": ["", 2, 3]})),
+    "another name": lambda pd: str(pd.DataFrame({"fact": FRAME["text"]})),
+    "lines in texts": lambda pd: str(pd.DataFrame({"text": ["a\nb", "c"]})),
+    "Chinese": lambda pd: str(pd.DataFrame({"text": ["桥于1889年开放。", "猫"]})),
+    "in blocks": lambda pd: pd.DataFrame(FRAME | dict.fromkeys("abcdefgh", "a b c d")).to_string(line_width=80),
+    "no rows": lambda pd: str(pd.DataFrame({"text": []})),
+    "of Spark": lambda pd: "+-------+-----+\n|   text|score|\n+-------+-----+\n|The b..|  0.9|\n+-------+-----+\n",
+    "of DuckDB": lambda pd: "┌─────────┐\n│  text   │\n│ varchar │\n├─────────┤\n│ a b     │\n└─────────┘",
+    "of pyarrow": lambda pd: 'pyarrow.Table\ntext: string\n----\ntext: [["a b"]]',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_printed_frame_of_passages_is_refused_with_the_remedy(name: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InputError, match=r"print of a data frame.* write the texts as JSON"):
+        passages(FRAMES[name](pandas))
+
+
+TABLES: dict[str, Callable[[Any], str]] = {
+    "numbers": lambda pd: str(pd.DataFrame({"a": [1, 2], "b": [3, 4]})),
+    "names": lambda pd: str(pd.DataFrame({"name": ["Tom", "Ann"], "age": [3, 4]})),
+    "Markdown": lambda pd: "| text | score |\n|:--|--:|\n| a b | 1 |",
+    "a ruled table": lambda pd: "+---+---+\n| a | b |\n+---+---+",
+    "code": lambda pd: "    def content(x):\n        return x",
+    "a title": lambda pd: "Content\nThis is the content of the page.",
+    "a table of contents": lambda pd: "Contents\n1 Introduction",
+    "a paragraph": lambda pd: "    The first line of a paragraph.\nThe second, which goes on and on.",
+    "a title in the middle": lambda pd: "      Context\nRoses are red",
+    "steps": lambda pd: "Steps\n0 Do this\n1 Do that",
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_of_a_document_stays_one_passage(name: str) -> None:
+    table = TABLES[name](pytest.importorskip("pandas"))
+    assert texts_of(table) == [table]
+
+
+@given(st.data())
+def test_any_printed_frame_of_passages_is_refused(data: st.DataObject) -> None:
+    pandas = pytest.importorskip("pandas")
+    words = st.text("abcé ", min_size=1, max_size=80).filter(str.strip)
+    rows = data.draw(st.lists(st.tuples(words, st.integers(-5, 5), st.floats(0, 1)), min_size=2, max_size=80))
+    order = data.draw(st.permutations(["content", "n", "score"]))
+    frame = pandas.DataFrame(rows, columns=["content", "n", "score"])[order]
+    with pytest.raises(InputError, match="print of a data frame"):
+        passages(str(frame))
+
+
+@given(st.text("text 01.\n\\|+-", max_size=80))
+def test_any_text_is_a_frame_or_none(text: str) -> None:
+    assert is_printed_frame(text) in (True, False)
 
 
 def test_a_frame_of_documents_scores_as_its_json(tmp_path: Path) -> None:

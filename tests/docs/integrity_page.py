@@ -115,6 +115,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Values": {
         "values that are no text, in five hosts": ("tests/evaluation/adapters/test_odd_values.py",),
+        "fractions and decimals, by every way in": ("tests/records/test_numbers.py",),
         "deadlines, also of judges that do not let go": (
             "tests/evaluation/adapters/test_deadlines.py",
             "tests/evaluation/test_run_deadlines.py",
@@ -129,7 +130,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "damaged model files": ("integrations/embedded/tests/test_files.py",),
     },
     "Numbers": {
-        "coverage of intervals in 25 worlds": ("tests/stats/test_worlds.py",),
+        "coverage of intervals in 63 worlds": ("tests/stats/test_worlds.py",),
         "verdicts and intervals agree": (
             "tests/stats/test_verdicts.py",
             "tests/analysis/comparison/test_agreement_of_verdicts.py",

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from assay.errors import Cause
 from assay.judges.http import transports
+from assay.judges.http.content_filters import blocked_categories
 from assay.judges.http.error_bodies import error_in, first_event
+from assay.judges.http.native_bodies import completion_of
+from assay.judges.http.refusals import refuses_system
 from assay.judges.llm.openai import OpenAIJudge
 from assay.prompts import Support
 from tests._support.servers.openai_server import Call, OpenAIServer, Say
@@ -42,6 +45,19 @@ def called(*arguments: Any) -> list[dict[str, Any]]:
 
 
 DRAFT = '{"items": []}'
+
+
+def ollama(content: str, reason: str = "stop", done: bool = True) -> dict[str, Any]:
+    """A body of Ollama's own API."""
+    message = {"role": "assistant", "content": content}
+    counts = {"total_duration": 5_191_566_416, "prompt_eval_count": 26, "eval_count": 298}
+    return {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": done} | (
+        {"done_reason": reason, **counts} if done else {}
+    )
+
+
+SAFE = {name: {"filtered": False, "severity": "safe"} for name in ("hate", "self_harm", "sexual", "violence")}
+BLOCKED = SAFE | {"violence": {"filtered": True, "severity": "high"}}
 
 #: Bodies with HTTP 200 around an honest answer, which must be read.
 READ: dict[str, Callable[[str], dict[str, Any]]] = {
@@ -85,6 +101,38 @@ READ: dict[str, Callable[[str], dict[str, Any]]] = {
     "error null": lambda honest: completion({"content": honest}) | {"error": None},
     "finish reason missing": lambda honest: {"choices": [{"message": {"content": honest}}]},
     "finish reason of another": lambda honest: completion({"content": honest}, "end_turn"),
+    # native bodies
+    "Ollama /api/chat": lambda honest: ollama(honest),
+    "Ollama with thinking": lambda honest: {**ollama(honest), "message": {"content": honest, "thinking": DRAFT}},
+    "Ollama, a tool call": lambda honest: (
+        {**ollama(""), "message": {"role": "assistant", "content": "", "tool_calls": called(json.loads(honest))}}
+    ),
+    "Ollama without counts": lambda honest: {"model": "m", "message": {"content": honest}, "done": True},
+    "Ollama /api/generate": lambda honest: {"model": "m", "response": honest, "done": True, "done_reason": "stop"},
+    "Cohere": lambda honest: {
+        "id": "c",
+        "message": {"role": "assistant", "content": [{"type": "text", "text": honest}]},
+        "finish_reason": "COMPLETE",
+        "usage": {"tokens": {"input_tokens": 9, "output_tokens": 3}},
+    },
+    "Anthropic": lambda honest: {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": honest}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 9, "output_tokens": 3},
+    },
+    # filters that blocked nothing
+    "Azure": lambda honest: (
+        completion({"content": honest}, content_filter_results=SAFE)
+        | {"prompt_filter_results": [{"prompt_index": 0, "content_filter_results": SAFE}]}
+    ),
+    "Azure, detected": lambda honest: completion(
+        {"content": honest}, content_filter_results={"jailbreak": {"filtered": False, "detected": True}}
+    ),
+    "Azure, the filter was down": lambda honest: completion(
+        {"content": honest}, content_filter_results={"error": {"code": "content_filter_error", "message": "not run"}}
+    ),
 }
 
 
@@ -145,6 +193,60 @@ async def test_a_reply_cut_at_a_limit_is_cut_in_everybodys_words(finish: str, ju
     assert answer.failure.cause is Cause.TRUNCATED
 
 
+async def test_counts_and_ends_of_native_bodies_are_read(judge_at: JudgeAt) -> None:
+    with OpenAIServer(plan=lambda call: Say(body=ollama(call.honest))) as server:
+        (answer,) = await ask(judge_at(server), PROMPT)
+    assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (26, 298)
+    with OpenAIServer(plan=lambda call: Say(body=ollama(call.honest[:20], "length"))) as server:
+        (answer,) = await ask(judge_at(server), PROMPT)
+    assert answer.failure is not None
+    assert answer.failure.cause is Cause.TRUNCATED
+
+
+#: Responses with HTTP 200 of which a filter blocked the prompt or the reply, and what of the message has to name it.
+BLOCKS: dict[str, tuple[dict[str, Any], str]] = {
+    "no choices": (
+        {"choices": [], "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": BLOCKED}]},
+        "violence",
+    ),
+    "no choices, the second prompt": (
+        {
+            "choices": [],
+            "prompt_filter_results": [{"content_filter_results": SAFE}, {"content_filter_results": BLOCKED}],
+        },
+        "violence",
+    ),
+    "choices null": ({"choices": None, "prompt_annotations": [{"content_filter_results": BLOCKED}]}, "violence"),
+    "no choices at all, a blocklist": (
+        {"content_filter_results": {"custom_blocklists": {"filtered": True, "details": []}}},
+        "custom_blocklists",
+    ),
+    "results in a list": ({"choices": [], "content_filter_results": [{"id": "hate", "filtered": True}]}, "hate"),
+    "blocks with results": (
+        {"choices": [], "content_filters": [{"source_type": "prompt", "content_filter_results": BLOCKED}]},
+        "violence",
+    ),
+    "an empty reply": (completion({"content": ""}, "stop", content_filter_results=BLOCKED), "content filter"),
+    "no reply": (completion({"role": "assistant"}, None, content_filter_results=BLOCKED), "content filter"),
+    "the prompt, an empty reply": (
+        completion({"content": None}) | {"prompt_filter_results": [{"content_filter_results": BLOCKED}]},
+        "content filter",
+    ),
+    "by its end": (completion({"content": ""}, "content_filter", content_filter_results=BLOCKED), "content filter"),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+async def test_what_a_filter_blocked_has_its_own_cause_and_is_not_sent_again(name: str, judge_at: JudgeAt) -> None:
+    body, named = BLOCKS[name]
+    with OpenAIServer(plan=lambda call: Say(body=body)) as server:
+        (answer,) = await ask(judge_at(server), PROMPT)
+        assert len(server.calls) == 1
+    assert answer.failure is not None
+    assert answer.failure.cause is Cause.CONTENT_FILTER
+    assert named in answer.failure.message
+
+
 #: Error bodies with HTTP 200: the cause, and whether another attempt is made.
 ERRORS: dict[str, tuple[Any, Cause, bool]] = {
     "code": ({"error": {"message": "no", "code": 401}}, Cause.AUTH, False),
@@ -176,6 +278,15 @@ ERRORS: dict[str, tuple[Any, Cause, bool]] = {
     "quota": ({"error": {"message": "no money", "code": "insufficient_quota"}}, Cause.RATE_LIMITED, False),
     "nothing known": ({"error": {"odd": True}}, Cause.CONNECTION, True),
     "in a stream": ('data: {"error": {"message": "no", "code": 401}}\n\ndata: [DONE]\n', Cause.AUTH, False),
+    "a filter that blocked nothing": (
+        {"choices": [], "prompt_filter_results": [{"content_filter_results": SAFE}]},
+        *(Cause.CONNECTION, True),
+    ),
+    "a stream of Ollama": (
+        "".join(json.dumps(ollama(part, done=False)) + "\n" for part in "{}"),
+        *(Cause.BAD_REQUEST, False),
+    ),
+    "one part of a stream of Ollama": (ollama("{", done=False), Cause.BAD_REQUEST, False),
     "a stream": (': hello\n\ndata: {"choices": [{"delta": {"content": "x"}}]}\n\n', Cause.BAD_REQUEST, False),
 }
 
@@ -220,6 +331,8 @@ NO_SYSTEM: dict[str, tuple[int, Any]] = {
     "Bedrock": (400, {"message": "This model doesn't support system messages. Try again without them."}),
     "text-generation-inference": (422, {"error": "Template error: invalid operation: System role not supported"}),
     "with HTTP 200": (200, {"error": {"message": "System role not supported", "code": 400}}),
+    "OpenRouter": (404, {"error": {"message": "No endpoints found that support system messages", "code": 404}}),
+    "a server without it": (501, {"error": "the system role is not implemented"}),
 }  # fmt: skip
 
 
@@ -256,6 +369,16 @@ NO_SCHEMA: dict[str, tuple[int, Any]] = {
     "LM Studio": (400, {"error": "'response_format.type' must be 'text'"}),
     "LiteLLM": (400, {"error": {"message": "litellm: no response_format", "param": "None", "code": "400"}}),
     "OpenRouter": (200, {"error": {"message": "Provider returned error: invalid json_schema", "code": 400}}),
+    "OpenRouter, nobody for it": (
+        404,
+        {"error": {"message": "No endpoints found that can handle the requested parameters.", "code": 404}},
+    ),
+    "not found": (404, {"error": "json_schema is not available here"}),
+    "not found, no words": (404, {"detail": "Not Found"}),
+    "not implemented": (501, {"error": {"message": "response_format of type json_schema is not implemented"}}),
+    "not implemented, no words": (501, "Not Implemented"),
+    "not allowed": (405, {"detail": "Method Not Allowed"}),
+    "a gateway's": (502, {"error": {"message": "upstream: structured outputs are not enabled", "code": 502}}),
 }  # fmt: skip
 
 
@@ -304,10 +427,17 @@ async def test_an_error_500_that_says_nothing_of_the_request_is_tried_again(judg
     assert answer.failure is None
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8), lambda inner: (
-    st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["error", "choices", "code", "message", "detail", "base_resp", "x"]), inner)
-)))  # fmt: skip
+_KEYS = ("error", "choices", "code", "message", "detail", "base_resp", "done", "content", "role", "filtered", "x")
+_FILTERS = ("prompt_filter_results", "content_filter_results", "content_filters")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*_KEYS, *_FILTERS]), inner, max_size=4)
+    ),
+)
+
+
+@given(JSON)
 def test_any_body_holds_an_error_or_none(body: Any) -> None:
     found = error_in(body)
     if found is not None:
@@ -318,4 +448,86 @@ def test_any_body_holds_an_error_or_none(body: Any) -> None:
 
 @given(st.text(max_size=60))
 def test_any_text_is_a_stream_or_none(text: str) -> None:
-    assert first_event(text) is None or "data:" in text
+    assert first_event(text) is None or "data:" in text or '"done"' in text
+
+
+#: Refusals of system messages, as templates and providers word them.
+REFUSALS = (
+    "Only user and assistant roles are supported!",
+    "Only user, assistant and tool roles are supported, got system.",
+    "Conversation roles must alternate user/assistant/user/assistant/...",
+    "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...",
+    "system messages are not supported by this model",
+    "This model doesn't support system messages. Try again without them.",
+    "Developer instruction is not enabled for models/gemma-3-27b-it",
+    "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+    "Invalid value: 'system'. Supported values are: 'user' and 'assistant'. (messages[0].role)",
+    'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter',
+    "messages.0.role: Input should be 'user' or 'assistant'",
+    "[{'loc': ['body', 'messages', 0, 'role'], 'msg': \"Input should be 'user' or 'assistant'\", 'input': 'system'}]",
+    "Please use a valid role: user, model.",
+    "Unknown role: system",
+    "Jinja Exception: System role not supported at row 3, column 21",
+    "A conversation must start with a user message. Try again with a conversation that starts with a user message.",
+    "system role is unavailable for this deployment",
+    "Role 'developer' is not allowed",
+    "This chat template has no system prompt",
+)
+#: Errors with some of the same words that say nothing of the kind.
+OTHERS = (
+    "Invalid schema for response_format 'reply'",
+    "The operating system is not supported",
+    "Internal system error, please do not retry",
+    "system message must not be empty",
+    "messages[0].content: system message exceeds 4096 characters and is not accepted",
+    "The last message must be from the user",
+    "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    "Only user accounts may call this endpoint",
+    "Invalid value: 'tool'. Supported values are: 'system', 'assistant', 'user', 'function', and 'developer'.",
+    "messages[0].role: Input should be 'system', 'user' or 'assistant'",
+    "json_schema is not supported by this system",
+    "Only text messages are supported",
+    "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+    "logprobs is not supported when the system is under load",
+)
+
+
+@pytest.mark.parametrize("said", REFUSALS)
+def test_a_refusal_of_system_messages_is_read_in_many_wordings(said: str) -> None:
+    assert refuses_system(said)
+    assert refuses_system(f"Error rendering prompt with jinja template: {said}\nPlease check the template.")
+
+
+@pytest.mark.parametrize("said", OTHERS)
+def test_other_errors_are_no_refusal_of_system_messages(said: str) -> None:
+    assert not refuses_system(said)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(404, "The model `fake` does not exist"), (404, "model 'fake' not found, try pulling it"), (404, "no such route")],
+)
+async def test_a_model_or_address_that_is_not_there_is_asked_once(status: int, said: str, judge_at: JudgeAt) -> None:
+    with OpenAIServer(plan=lambda call: Say(status=status, body={"error": {"message": said}})) as server:
+        (answer,) = await ask(judge_at(server), PROMPT)
+        assert len(server.calls) == 1
+    assert answer.failure is not None
+    assert answer.failure.cause is Cause.NO_MODEL
+
+
+async def test_an_address_that_is_not_there_keeps_its_cause_and_teaches_nothing(judge_at: JudgeAt) -> None:
+    with OpenAIServer(plan=lambda call: Say(status=404, body={"detail": "Not Found"})) as server:
+        judge = judge_at(server)
+        (answer,) = await ask(judge, PROMPT)
+        assert len(server.calls) == 3  # with a schema, with JSON mode, with neither
+    assert answer.failure is not None
+    assert answer.failure.cause is Cause.NO_MODEL
+    assert judge.dialect.structured == "json_schema"
+
+
+@given(JSON)
+def test_any_body_is_a_native_reply_or_itself(body: Any) -> None:
+    found = completion_of(body)
+    assert found is body or found["choices"][0]["message"]
+    assert all(isinstance(name, str) for name in blocked_categories(body))

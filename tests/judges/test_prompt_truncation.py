@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from assay.judges.http.replies import prompt_tokens_of
 from assay.judges.llm.framework import FrameworkJudge, ModelCall
 from assay.judges.llm.judge import Reply, Request
 from assay.judges.llm.openai import OpenAIJudge
+from assay.judges.llm.prompt_history import PromptHistory
 from assay.judges.llm.prompt_truncation import check_prompt, is_window, measure
 from assay.prompts import Support
 from assay.records import Usage
@@ -196,3 +197,109 @@ def test_cached_tokens_were_read_as_well(body: Any, most: int | None) -> None:
 @pytest.mark.parametrize("uncached", [0, 1, 40, 700, 1023])
 def test_a_server_that_counts_only_what_was_not_cached_raises_no_alarm(uncached: int) -> None:
     check_prompt(uncached, 100_000, lambda: [SENTENCE * 1300])
+
+
+# Below 1,024 tokens: by the counts of other prompts
+
+
+def causes(answers: Sequence[Any]) -> list[Cause | None]:
+    return [answer.failure and answer.failure.cause for answer in answers]
+
+
+async def ask_each(judge: Any, prompts: Iterable[Support]) -> list[Any]:
+    """The answers to prompts that are asked one after the other."""
+    return [(await ask(judge, prompt))[0] for prompt in prompts]
+
+
+@pytest.mark.usefixtures("sent_by")
+@pytest.mark.parametrize("num_ctx", [320, 512, 768, 1000, 1280, 1536, 1750])
+async def test_a_small_window_is_noticed_by_the_third_prompt_that_it_cut(num_ctx: int, judge_at: JudgeAt) -> None:
+    # 4 characters a token; a prompt has 2,000 characters besides its passage: all are cut, to 4 + (num_ctx - 4) / 2
+    lengths = [4 * num_ctx, 6 * num_ctx, 8 * num_ctx, 5 * num_ctx, 7 * num_ctx]
+    with OpenAIServer(num_ctx=num_ctx) as server:
+        answers = await ask_each(judge_at(server), map(long_prompt, lengths))
+    assert causes(answers)[2:] == [Cause.PROMPT_TRUNCATED] * 3
+    assert answers[2].failure.detail["prompt_tokens"] == num_ctx // 2 + 2
+    assert "num_ctx" in answers[2].failure.message
+
+
+@pytest.mark.parametrize("text", ["Chinese", "Russian", "Arabic"])
+async def test_a_small_window_is_noticed_for_dense_tokens_where_whole_prompts_were_seen(
+    text: str, judge_at: JudgeAt
+) -> None:
+    # 2 characters a token: prompts of 2,400 characters have 1,200 tokens and fit; the others are left with 1,002
+    with OpenAIServer(num_ctx=2001, density=2) as server:
+        judge = judge_at(server)
+        assert causes(await ask_each(judge, [long_prompt(400, TEXTS[text][0])] * 3)) == [None] * 3
+        answers = await ask_each(judge, [long_prompt(chars, TEXTS[text][0]) for chars in (4500, 6000, 9000)])
+    assert causes(answers)[-1] is Cause.PROMPT_TRUNCATED
+
+
+async def test_the_window_of_ollama_of_old_is_noticed_at_once_where_a_whole_prompt_was_seen(judge_at: JudgeAt) -> None:
+    # num_ctx 1024 leaves 514 tokens; 2,000 characters are 500 tokens and fit, 8,000 are 2,000
+    with OpenAIServer(num_ctx=1024) as server:
+        answers = await ask_each(judge_at(server), [long_prompt(100), long_prompt(6000)])
+    assert causes(answers) == [None, Cause.PROMPT_TRUNCATED]
+
+
+async def test_a_window_of_an_unusual_size_is_noticed_above_1024_too(judge_at: JudgeAt) -> None:
+    # 3,014 tokens of window leave 1,509, which none of the usual ones does, of prompts with 8 to 11 characters for each
+    with OpenAIServer(num_ctx=3014) as server:
+        answers = await ask_each(judge_at(server), [long_prompt(4 * tokens) for tokens in (3100, 3500, 4200)])
+    assert causes(answers) == [None, None, Cause.PROMPT_TRUNCATED]
+
+
+def outcome(history: PromptHistory, reported: int, chars: int) -> bool:
+    """Whether a prompt of these characters passes."""
+    try:
+        history.check(reported, chars, lambda: [(SENTENCE * (chars // len(SENTENCE) + 1))[:chars]])
+    except JudgeFailure:
+        return False
+    return True
+
+
+@given(st.lists(st.integers(500, 60_000), min_size=3, max_size=40), st.floats(1, 12))
+def test_a_server_that_counts_whole_prompts_raises_no_alarm_whatever_its_tokens(
+    prompts: list[int], ratio: float
+) -> None:
+    history = PromptHistory()
+    for chars in prompts:
+        tokens = -(-chars // ratio)
+        if not is_window(int(tokens)) or ratio <= 6:
+            assert outcome(history, int(tokens), chars)
+
+
+@given(
+    st.lists(st.integers(500, 60_000), min_size=1, max_size=15),
+    st.integers(1, 4),
+    st.integers(0, 1023),
+    st.floats(1, 5),
+)
+def test_a_server_that_leaves_out_what_it_had_cached_raises_no_alarm(
+    rows: list[int], questions: int, uncached: int, ratio: float
+) -> None:
+    """Each row's passages are read in whole for the first question; of the others only their ends are counted."""
+    history = PromptHistory()
+    for chars in rows:
+        whole = int(-(-chars // ratio))
+        assert outcome(history, whole, chars)
+        for _ in range(questions):
+            assert outcome(history, min(whole, uncached), chars)
+
+
+@given(st.integers(1000, 60_000), st.integers(0, 1023), st.integers(1, 30))
+def test_one_prompt_that_is_sent_again_and_again_raises_no_alarm(chars: int, uncached: int, times: int) -> None:
+    history = PromptHistory()
+    assert all(outcome(history, uncached, chars) for _ in range(times))
+
+
+@given(st.integers(260, 2000), st.lists(st.floats(1.05, 8), min_size=3, max_size=20), st.floats(3.5, 5))
+def test_a_window_is_noticed_once_three_prompts_were_cut_to_it(
+    num_ctx: int, lengths: list[float], ratio: float
+) -> None:
+    history, left = PromptHistory(), 4 + (num_ctx - 4) // 2
+    sizes = [int(times * num_ctx * ratio) for times in lengths]
+    passed = [outcome(history, left, chars) for chars in sizes]
+    # the baseline is unknown, 4 characters a token: 6 times the count for the shortest, 9 times it for the longest
+    enough = min(sizes) > 6 * left and max(sizes[2:]) > max(9.01 * left, 1.26 * min(sizes))
+    assert not enough or not all(passed)

@@ -10,7 +10,7 @@ import pytest
 from assay.analysis.gates.evidence import of_level
 from assay.stats import estimate
 from assay.stats.distributions import t_quantile
-from tests.stats.worlds import WORLDS, World, certain, of_certain
+from tests.stats.worlds import BELLS, WORLDS, World, certain, of_certain
 
 HOLDS = 0.935
 WIDER = 1.25
@@ -49,6 +49,14 @@ def test_the_interval_holds_the_truth(world: World) -> None:
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
 def test_the_interval_holds_the_truth_in_4000_draws(world: World, n: int) -> None:
     check(world, n, 4000)
+
+
+@pytest.mark.parametrize("n", [20, 50, 200])
+@pytest.mark.parametrize("world", BELLS, ids=lambda world: world.name)
+def test_scores_beside_an_end_that_do_not_lean_on_it_keep_short_intervals(world: World, n: int) -> None:
+    held, _, wide, usual = measured(world, n, 500)
+    assert held >= HOLDS - 2.5 * math.sqrt(HOLDS * (1.0 - HOLDS) / 500)
+    assert wide <= WIDER * usual
 
 
 @pytest.mark.parametrize("n", [5, 8, 20, 100])

@@ -36,6 +36,10 @@ def mixed(often: float, usual: Draw, rare: Draw) -> Draw:
     return lambda rng, shape: np.where(rng.random(shape) < often, rare(rng, shape), usual(rng, shape))
 
 
+def even(least: float, most: float) -> Draw:
+    return lambda rng, shape: rng.uniform(least, most, shape)
+
+
 def claims(of: int, p: float) -> Draw:
     return lambda rng, shape: rng.binomial(of, p, shape) / of
 
@@ -51,6 +55,18 @@ def certain(often: float) -> Draw:
 
 def of_certain(often: float) -> float:
     return (1.0 - often) * 500 / 501 + often / 51
+
+
+def near(least: float, often: float, bad: float) -> World:
+    """Good rows spread evenly from `least` to 1, and a share of bad ones that all have one score."""
+    good = even(least, 1.0)
+    truth = (1.0 - often) * (least + 1.0) / 2.0 + often * bad
+    return World(f"{least} to 1, {often:.0%} {bad}", mixed(often, good, points([bad], [1.0])), truth)
+
+
+def mirrored(world: World) -> World:
+    """The same where low is good."""
+    return World(f"{world.name}, low is good", lambda rng, shape: 1.0 - world.draw(rng, shape), 1.0 - world.truth)
 
 
 ONE, ZERO = points([1.0], [1.0]), points([0.0], [1.0])
@@ -81,6 +97,29 @@ WORLDS = [
     World("0.99, 5 % 0", points([0.99, 0.0], [0.95, 0.05]), 0.99 * 0.95),
     World("similarity 0.8", similar(0.8, 0.05), 0.8),
     World("similarity 0.9", similar(0.9, 0.02), 0.9),
+    # spread over the last part of the range, with a few bad rows
+    *(near(least, often, bad) for least in (0.85, 0.9) for often in (0.02, 0.03, 0.05) for bad in (0.0, 0.1, 0.2, 0.3)),
+    mirrored(near(0.9, 0.03, 0.1)),
+    near(0.95, 0.03, 0.1),
+    near(0.9, 0.01, 0.0),
+    near(0.9, 0.1, 0.0),
+    near(0.9, 0.03, 0.5),
+    near(0.8, 0.03, 0.1),
+    World("beta 20 1, 3 % 0.1", mixed(0.03, beta(20, 1), points([0.1], [1.0])), 0.97 * 20 / 21 + 0.003),
+    World("0.9 to 1, 3 % below 0.3", mixed(0.03, even(0.9, 1.0), even(0.0, 0.3)), 0.97 * 0.95 + 0.03 * 0.15),
+    World(
+        "0.9, 0.95 or 1, 3 % 0.1",
+        points([0.9, 0.95, 1.0, 0.1], [0.3, 0.37, 0.3, 0.03]),
+        0.3 * 0.9 + 0.37 * 0.95 + 0.303,
+    ),
+]
+#: Bells beside an end, of which Student's interval holds the mean: their intervals are to stay short.
+BELLS = [
+    World("bell 0.95, 0.01", similar(0.95, 0.01), 0.95),
+    World("bell 0.9, 0.03", similar(0.9, 0.03), 0.9),
+    World("bell 0.85, 0.03", similar(0.85, 0.03), 0.85),
+    World("beta 20 3", beta(20, 3), 20 / 23),
+    World("even from 0.7", even(0.7, 1.0), 0.85),
 ]
 
 

@@ -11,6 +11,8 @@ import numbers
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from datetime import date, time
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
@@ -52,25 +54,39 @@ def missing(value: object) -> bool:
         return True
     if isinstance(value, numbers.Real):
         return bool(value != value)
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return type(value).__name__ in ("NAType", "NaTType")
+
+
+def real_number(value: object) -> float | None:
+    """Convert a real number to a float: the one rule for numbers that somebody hands over.
+
+    Args:
+        value: Any value. Fractions, decimals and NumPy numbers are numbers. A bool is not.
+
+    Returns:
+        The float, which may be NaN; infinity for a number above the range of floats. None for any other value.
+    """
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, Decimal)):
+        return None
+    try:
+        return math.nan if missing(value) else float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]  # real numbers have an order
 
 
 def finite(value: object) -> float | None:
     """Convert a finite number to a float.
 
     Args:
-        value: Any value. NumPy numbers are numbers. A bool is not.
+        value: Any value: see `real_number`.
 
     Returns:
-        The float. None for NaN, infinity, an integer above the range of floats, and a value that is not a real number.
+        The float. None for NaN, infinity, a number above the range of floats, and a value that is not a real number.
     """
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    number = real_number(value)
+    return number if number is not None and math.isfinite(number) else None
 
 
 def json_object(value: object, *, nulls: bool = False) -> dict[str, Any]:
@@ -103,7 +119,8 @@ def leaving_out() -> Iterator[list[Exception]]:
 def json_value(value: object) -> Any:
     """Convert a value to the types of JSON.
 
-    Dates and times become text in ISO 8601, UUIDs text, and NumPy scalars and arrays numbers and lists. A value that
+    Dates and times become text in ISO 8601, UUIDs text, fractions and decimals numbers, and NumPy scalars and arrays
+    numbers and lists. A value that
     JSON cannot hold is left out of its dict or list. Examples are bytes, infinity, images and objects. The same goes
     for dicts and lists below level DEPTH.
 
@@ -141,8 +158,9 @@ def _json_value(value: object, depth: int) -> Any:
         return value
     if isinstance(value, int):
         return int(value) if value.bit_length() <= _BITS else _DROP
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else _DROP
+    if isinstance(value, (float, Decimal, Fraction)):
+        number = finite(value)
+        return _DROP if number is None else number
     if isinstance(value, (date, time)):
         return value.isoformat()
     if isinstance(value, UUID):

@@ -6,7 +6,9 @@
 | a configuration that was found and is not trusted | those below the root of its repository |
 | rows of data, and texts in them | pictures below the folder of the data, and below those of ASSAY_ALLOW_PICTURES |
 
-Links and `..` are followed first. `assay.config.keys` has the rules for keys and addresses.
+Such a configuration names stores, judge instructions, and data. Data may lie elsewhere where its judge runs in this
+process: then nothing is sent. Links and `..` are followed first. `assay.config.keys` has the rules for keys and
+addresses.
 """
 
 from __future__ import annotations

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from assay._util.forks import own_lock, renewed
 from assay.capture.conversations import named_conversation
-from assay.capture.tree import Run, RunKind, Trace
+from assay.capture.passages import passages_by_type
+from assay.capture.tree import Document, Run, RunKind, Trace
 
 #: Exceptions, by type name, with which a graph stops and waits.
 INTERRUPTS = ("GraphInterrupt", "NodeInterrupt")
@@ -74,10 +75,51 @@ def join_resumed(before: Trace, after: Trace) -> Trace:
             run.parent = root.id if run.parent == before.root.id else run.parent
             run.interrupted, run.error = False, None if run.error in INTERRUPTS else run.error
             _move(run, joined)
+    edited = _edited(before, after)
+    if edited is not None:
+        joined.add(edited, root)
     for run in after.members[1:]:
         _move(run, joined)
     root.trace = joined
     return joined
+
+
+def _edited(before: Trace, after: Trace) -> Run | None:
+    """A step that stands for `update_state`, where the first step that goes on is given other documents than were left.
+
+    No run tells that code changed them: only what the graph had when it stopped, and what it goes on with.
+    """
+    left = before.root.outputs
+    for run in after.members[1:] if isinstance(left, Mapping) else ():
+        if run.documents is not None or run.recorded or run.resumed:
+            return None
+        for key, texts in (run.given or {}).items():
+            known = left.get(key)
+            had = passages_by_type(known) if isinstance(known, (list, tuple)) and known else None
+            if had is not None and [one.text for one in had] != list(texts):
+                return _update(run, key, had, texts)
+        if run.given:
+            return None
+    return None
+
+
+def _update(run: Run, key: str, had: Sequence[Document], texts: Sequence[str]) -> Run:
+    """The step that replaces the documents that a graph had with those that `run` is given."""
+    goes_on_with = run.inputs.get(key) if isinstance(run.inputs, Mapping) else None
+    found = passages_by_type(goes_on_with) if isinstance(goes_on_with, (list, tuple)) and goes_on_with else None
+    by_text = {one.text: one for one in (*had, *(found or ()))}
+    documents = [by_text.get(text) or Document(text, None, {}) for text in texts]
+    given = {key: tuple(one.text for one in had)}
+    return Run(
+        ("update_state", run.id),
+        run.trace.root.id,
+        "chain",
+        "update_state",
+        documents=documents,
+        started=run.started,
+        ended=run.started,
+        given=given,
+    )
 
 
 def _move(run: Run, trace: Trace) -> None:

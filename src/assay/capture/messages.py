@@ -28,7 +28,7 @@ def search_results_in(content: Any) -> list[dict[str, Any]]:
             "metadata": {key: block[key] for key in ("title", "source") if isinstance(block.get(key), str)},
         }
         for block in blocks
-        if isinstance(block, dict) and block.get("type") == "search_result"
+        if isinstance(block, dict) and block.get("type") == "search_result" and "content" in block
     ]
 
 

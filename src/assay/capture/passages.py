@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
-from numbers import Real
 from typing import Any, cast
 
+from assay._util.normalise import real_number
 from assay.capture.tree import Document
 from assay.errors import InputError
 from assay.records.field_names import TEXT_KEYS, context_text
@@ -114,4 +114,4 @@ def _is_record(kind: Hashable) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (float, Real)) and not isinstance(value, bool)  # numpy's, too
+    return type(value) is float or real_number(value) is not None  # numpy's, too

@@ -15,31 +15,23 @@ from typing import Any
 from assay._util.byte_limits import check_json
 from assay.capture.messages import pictures_in, search_results_in
 from assay.capture.passages import document_of
+from assay.capture.result_items import result_document, snake_case
 from assay.capture.tree import Document, Run, Trace
-from assay.errors import InputError
-from assay.records.field_names import TEXT_KEYS
-from assay.records.messages import text_in
 
 DEPTH = 6  # levels of mappings in which a list of results is looked for
 
-#: Where a result has its text. Of several the longest counts: the others are parts of it.
-_TEXTS = (*TEXT_KEYS, "snippet", "raw_content", "page_content", "passage", "excerpt", "chunk", "body", "markdown")
-#: What says where a text comes from.
-_SOURCES = ("url", "link", "uri", "href", "source", "path", "file", "doc_id", "document_id", "chunk_id", "metadata")
-#: What search results have as well, but tasks and notes too.
-_WEAK_SOURCES = ("title", "score", "_score", "similarity", "distance", "relevance_score", "rank")
-#: What has one of these, and no source, is a task, a message or a call.
-_OTHER = frozenset(("role", "type", "tool_calls", "tool_call_id", "status", "args"))
 #: Where a list of results stands: web searches, vector stores, search servers.
 _LISTS = (
     "results", "documents", "sources", "matches", "hits", "items", "organic", "organic_results", "data", "docs",
-    "passages", "chunks", "contexts", "result", "value", "points", "search_results", "source_documents",
+    "passages", "chunks", "contexts", "result", "value", "points", "search_results", "source_documents", "children",
+    "records",
 )  # fmt: skip
 #: Where a mapping has another with such a list: {"web": {"results": [...]}}, MCP's structured content.
-_WRAPPERS = ("web", "webPages", "news", "response", "structured_content", "structuredContent", "output", "search")
-#: Where a hit has the fields of its document: Elasticsearch, Pinecone, Qdrant, Milvus, nodes with a score.
-_INNER = ("_source", "metadata", "payload", "entity", "document", "node", "fields", "resource")
-_IDS = ("id", "_id", "doc_id", "document_id", "chunk_id", "node_id")
+_WRAPPERS = (
+    "web", "webPages", "news", "response", "structured_content", "structuredContent", "output", "search", "query",
+    "root",
+)  # fmt: skip
+_NAMES = (*_LISTS, *_WRAPPERS, "messages")
 _BLOCKS = frozenset(("text", "resource", "resource_link", "image", "audio", "file"))
 
 #: The tools whose texts are passages, by name or pattern, with what separates the passages in a text.
@@ -194,7 +186,7 @@ def _in_list(items: Sequence[Any], depth: int) -> list[Document] | None:
         lists = [documents_in_result(item, depth - 1) for item in items]
         return [found for one in lists for found in one or ()] or None
     if all(isinstance(item, Mapping) for item in items):
-        results = [_result(item) for item in items]
+        results = [result_document(item) for item in items]
         return [found for found in results if found is not None] or None
     documents = [item for item in items if hasattr(item, "page_content") or isinstance(item, Document)]
     return list(map(document_of, items)) if len(documents) == len(items) else None
@@ -204,7 +196,7 @@ def _in_block(block: Mapping[str, Any], depth: int) -> list[Document] | None:
     if block.get("type") == "text":
         return documents_in_result(block.get("text"), depth - 1)
     resource = block.get("resource")
-    found = _result(resource) if isinstance(resource, Mapping) else None
+    found = result_document(resource) if isinstance(resource, Mapping) else None
     return None if found is None else [found]
 
 
@@ -214,13 +206,39 @@ def _in_mapping(value: Mapping[Any, Any], depth: int) -> list[Document] | None:
     columns = _in_columns(value)
     if columns:
         return columns
-    for name in (*_LISTS, *_WRAPPERS, "messages"):
+    found = _in_lists(value, depth)
+    if found:
+        return found
+    fetched = any(value.get(name) not in (None, "", {}) for name in ("url", "link", "uri"))
+    alone = result_document(value) if fetched else None
+    return None if alone is None else [alone]
+
+
+def listed_results(value: Mapping[Any, Any]) -> list[Document] | None:
+    """Find the results in the answer of a search or a retriever, and not the answer itself.
+
+    Args:
+        value: The answer.
+
+    Returns:
+        One document for each result of the first list that holds any. None if there is none.
+    """
+    return _in_columns(value) or _in_lists(value, DEPTH)
+
+
+def _in_lists(value: Mapping[Any, Any], depth: int) -> list[Document] | None:
+    for name in (*_NAMES, *_others(value)):
         inner = value.get(name)
         found = documents_in_result(inner, depth - 1) if isinstance(inner, (list, tuple, Mapping)) else None
         if found:
             return found
-    alone = _result(value) if any(_named(value, name) for name in ("url", "link", "uri")) else None  # a page fetched
-    return None if alone is None else [alone]
+    return None
+
+
+def _others(value: Mapping[Any, Any]) -> list[Any]:
+    """Other keys that end as those of lists do (`retrievalResults`, `scored_chunks`), or that stand alone."""
+    others = [key for key in value if key not in _NAMES]
+    return [key for key in others if len(value) == 1 or snake_case(str(key)).rsplit("_", 1)[-1] in _LISTS]
 
 
 def _in_columns(value: Mapping[Any, Any]) -> list[Document] | None:
@@ -238,43 +256,6 @@ def _in_columns(value: Mapping[Any, Any]) -> list[Document] | None:
 def _column(value: Any) -> list[Any]:
     items = list(value) if isinstance(value, (list, tuple)) else []
     return [inner for one in items for inner in one] if items and all(isinstance(one, list) for one in items) else items
-
-
-def _result(item: Mapping[Any, Any]) -> Document | None:
-    """A result as a document; None where it has no text, or nothing says that it was found."""
-    inner = [item[name] for name in _INNER if isinstance(item.get(name), Mapping)]
-    text = _longest(item) or next((found for one in inner if (found := _longest(one))), None)
-    if text is None or not _is_found(item):
-        return None
-    about = {**{key: value for one in inner for key, value in one.items()}, **item}
-    metadata = {str(key): value for key, value in about.items() if _is_scalar(value) and value != text}
-    id = next((about[name] for name in _IDS if isinstance(about.get(name), (str, int))), None)
-    if "_score" in metadata:
-        metadata.setdefault("score", metadata["_score"])
-    try:
-        return document_of({"text": text, "id": id, "metadata": {k: v for k, v in metadata.items() if k not in _TEXTS}})
-    except InputError:
-        return None
-
-
-def _longest(item: Mapping[Any, Any]) -> str | None:
-    texts = [item[name] for name in _TEXTS if isinstance(item.get(name), str) and item[name].strip()]
-    blocks = text_in(item.get("content")) if isinstance(item.get("content"), list) else None
-    return max([*texts, *([blocks] if blocks else [])], key=len, default=None)
-
-
-def _is_found(item: Mapping[Any, Any]) -> bool:
-    if any(_named(item, name) for name in (*_SOURCES, *_INNER)) or "page_content" in item:
-        return "role" not in item and "tool_calls" not in item
-    return any(_named(item, name) for name in _WEAK_SOURCES) and _OTHER.isdisjoint(item)
-
-
-def _named(item: Mapping[Any, Any], name: str) -> bool:
-    return item.get(name) not in (None, "", {})
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (str, int, float, bool))
 
 
 def _is_block(item: Any) -> bool:

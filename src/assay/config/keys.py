@@ -6,6 +6,7 @@ of this machine, to an address of their choice. A configuration that the user na
 
 - sends a key to an address if the variable belongs to that host, or if ASSAY_ALLOW_KEYS allows the pair,
 - keeps a store in a database if that is the user's own server, or if ASSAY_ALLOW_KEYS allows PGPASSWORD there,
+- keeps a store in a folder or file below the root of its repository: elsewhere it would mix with the runs of others,
 - names judge instructions, and data for a judge at an address, below the root of its repository.
 
 `assay._util.origins` says what data may name.
@@ -108,21 +109,25 @@ def check_judge_key(
 
 
 def check_store(config: Config, ways: str = COMMAND_LINE) -> None:
-    """Check that rows, scores and PGPASSWORD may go to the database that the configuration names as its store.
+    """Check that rows, scores and PGPASSWORD may go to the store that the configuration names.
 
     The user's own server is the one that PGHOST and PGPORT name, else localhost, port 5432. The check passes for a
-    trusted configuration, and for a store that is not a database.
+    trusted configuration.
 
     Args:
         config: The configuration that names the store.
-        ways: Other ways to allow the address, for the error message. `{options}` stands for "--store".
+        ways: Other ways to allow the store, for the error message. `{options}` stands for "--store".
 
     Raises:
-        InputError: The store is on another server that ASSAY_ALLOW_KEYS does not allow, or an entry of ASSAY_ALLOW_KEYS
-            is malformed.
+        InputError: The store is on another server that ASSAY_ALLOW_KEYS does not allow, or lies outside of the
+            repository of the configuration, or an entry of ASSAY_ALLOW_KEYS is malformed.
     """
     store = str(config.store or "")
-    if config.trusted or not is_database(store):
+    if config.trusted or not store:
+        return
+    if not is_database(store):
+        if not is_below(config.here / store, [config.root]):
+            raise config.section.error("store", _outside(store, ways.format(options="--store")))
         return
     parts, place = _database(config)
     socket = parse_qs(parts.query).get("host", [None])[-1]
@@ -259,6 +264,8 @@ def destinations(config: Config) -> list[str]:
         parts, place = _database(config)
         password = "" if parts.password else ", with PGPASSWORD"
         found.append(f"send rows and scores to {place}{password}")
+    elif store and not is_below(config.here / store, [config.root]):
+        found.append(f"keep rows and scores in {store}, outside of its repository")
     return [*found, *(phrase for source in config.data for phrase in _data_destinations(config, source))]
 
 

@@ -37,6 +37,7 @@ class Config:
         trusted: Whether the user named the file, or trusts it as it is (`assay judge trust`). Otherwise it was found in
             the folder or above it: `config.keys` says what such a file may name.
         root: Root of the repository that the file belongs to; outside of one, its folder.
+        here: Folder that the paths of data and store are relative to.
         section: The whole file as a table, for errors that name a key and its line.
     """
 
@@ -51,6 +52,7 @@ class Config:
     gates: GateSettings | None = None
     trusted: bool = False
     root: Path = field(default=Path(), compare=False)
+    here: Path = field(default=Path(), compare=False)
     section: Section = field(default_factory=lambda: Section({}, "", {}), repr=False, compare=False)
 
 
@@ -99,6 +101,7 @@ def _read(whole: Section, folder: Path, here: Path, *, trusted: bool) -> Config:
         gates=gate_in(whole.section("gates"), tables.gates, metrics, folder),
         trusted=trusted,
         root=root_of(folder),
+        here=here,
         section=whole,
     )
 

@@ -11,6 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay._util.normalise import finite, json_object
+from assay.capture.contexts import context_of
+from assay.capture.result_items import result_document
+from assay.capture.tool_results import listed_results
 from assay.errors import InputError
 from assay.records import Context
 from assay.records.field_names import ID_KEYS, TEXT_KEYS, context_text
@@ -46,8 +49,30 @@ def passage_of(item: object) -> Context:
     """
     if not isinstance(item, Mapping):
         return context_text(item)
-    path = own_path(item)
+    try:
+        path = own_path(item)
+    except InputError:
+        # of a search, whose fields have known names
+        if (found := result_document(item)) is None:
+            raise
+        return context_of(found)
     return context_text(item) if path is None else _made(item, path)
+
+
+def results_in(value: Mapping[Any, Any]) -> tuple[Context, ...] | None:
+    """Read the answer of a search service or a retriever that stands in a cell as it came.
+
+    Args:
+        value: The object.
+
+    Returns:
+        One context for each result, with its source. None for an object that is a passage itself, and for one without
+        a list of results.
+    """
+    if any(isinstance(value.get(key), str) for key in TEXT_KEYS) or result_document(value) is not None:
+        return None
+    found = listed_results(value)
+    return tuple(map(context_of, found)) if found else None
 
 
 def own_path(item: object) -> tuple[str, ...] | None:

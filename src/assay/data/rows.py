@@ -15,7 +15,8 @@ from assay._util.byte_limits import check_json, check_size, located
 from assay._util.normalise import json_object, missing
 from assay.data.images import IMAGE_COLUMNS, images_of
 from assay.data.missing_words import is_missing, is_missing_passage
-from assay.data.passage_objects import passage_of
+from assay.data.passage_objects import passage_of, results_in
+from assay.data.printed_frames import refuse_frame
 from assay.data.python_print import NotPrintedError, may_begin, parse_print
 from assay.errors import Cause, InputError
 from assay.records import Context, Message, Role, Sample, SampleStatus, Turn
@@ -372,11 +373,15 @@ def passages(value: object) -> tuple[Context, ...] | None:
         InputError: A value is not a passage, or the text is a printed NumPy array. The message names the position.
     """
     if isinstance(value, str):
+        refuse_frame(value)
         parsed = spelled(value)
         if parsed is None:
             return (context_text(value),) if value.strip() else None
         value = parsed
-    if isinstance(value, Mapping) and any(isinstance(item, list) for item in value.values()):
+    if isinstance(value, Mapping):
+        found = results_in(value)
+        if found is not None:
+            return found
         value = _turned(value)
     items = _list(value)
     if items is None:
@@ -403,7 +408,7 @@ def _turned(value: Mapping[Any, Any]) -> object:
     """A dict of equally long lists (a list of dicts, as Hugging Face datasets store it) as a list of dicts."""
     lists = {key: item for key, item in value.items() if isinstance(item, list)}
     lengths = {len(item) for item in lists.values()}
-    if len(lists) < len(value) or len(lengths) != 1:
+    if not lists or len(lists) < len(value) or len(lengths) != 1:
         return value  # one passage with a list in its metadata
     return [dict(zip(lists, items, strict=True)) for items in zip(*lists.values(), strict=True)]
 

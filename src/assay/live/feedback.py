@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from assay._util.normalise import finite
 from assay.live.sampling import Sampling
 from assay.live.sizes import size_of
 from assay.records import Sample
@@ -134,7 +134,9 @@ class FeedbackSampler:
 
 def feedback_of(value: Any, comment: Any = None) -> Feedback | None:
     """Feedback as it is kept in `metadata["feedback"]`; None where the value is no number, bool or text."""
-    if not isinstance(value, (bool, int, float, str)) or (isinstance(value, float) and not math.isfinite(value)):
+    if not isinstance(value, (bool, int, str)):
+        value = finite(value)
+    if value is None:
         return None
     return {"value": value} if comment is None else {"value": value, "comment": str(comment)}
 

@@ -14,9 +14,9 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Real
 from typing import Any, ClassVar, Self, cast
 
+from assay._util.normalise import real_number
 from assay.errors import Cause, JudgeFailure, MissingExtra
 from assay.judges.protocol import METER, Judge, Meter
 from assay.metrics.languages import languages_in
@@ -341,12 +341,7 @@ def _number(value: object) -> float | None:
     """A number or a truth value as float, numpy's too; None for anything else."""
     if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
         value = cast("Any", value).item()
-    if not isinstance(value, Real):
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+    return float(value) if isinstance(value, bool) else real_number(value)
 
 
 def _described(value: object) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+from assay._util.normalise import real_number
 from assay.errors import SETTLED, Cause, InputError, printable
-from assay.records.base import Record, _name_suffix
+from assay.records.base import Record, _name_suffix, _put, _refused
 from assay.records.evidence import Verdict
 from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
 from assay.records.range_ends import RangeEnd
@@ -18,6 +19,8 @@ Direction = Literal["higher", "lower"]
 Outcome = Literal["scored", "skipped", "failed"]
 
 
+#: Numbers that stay as they are.
+_PLAIN = (float, int, bool, type(None))
 #: What stands in the place of a cause for values that another system gives by convention.
 BY_CONVENTION = "by_convention"
 
@@ -149,8 +152,22 @@ class Score(Record):
     def __post_init__(self) -> None:
         if (self.value is None) == (self.error is None):
             raise InputError(f"Score {self.metric!r}: give either a value or a reason why there is none")
+        self._make_plain()
         if self.value is not None and not self.low <= self.value <= self.high:  # NaN fails this as well
             raise InputError(f"Score {self.metric!r}: value {self.value!r} is outside [{self.low}, {self.high}]")
+
+    def _make_plain(self) -> None:
+        """Make floats of other numbers: a fraction or a decimal would end the run where it is stored."""
+        for name in ("value", "low", "high"):
+            given = getattr(self, name)
+            if type(given) not in _PLAIN:
+                number = real_number(given)
+                if number is None:
+                    raise _refused(self, name, "a number", given)
+                _put(self, name, number)
+        if any(type(part) not in _PLAIN for part in self.parts.values()):
+            kept = {name: (part, real_number(part)) for name, part in self.parts.items()}
+            _put(self, "parts", {name: part if number is None else number for name, (part, number) in kept.items()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

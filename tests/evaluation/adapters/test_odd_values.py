@@ -12,6 +12,8 @@ import types
 import uuid
 import warnings
 from collections.abc import Callable, Mapping
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import assay_langchain
@@ -85,6 +87,7 @@ class Label(str, enum.Enum):  # noqa: UP042  # as people write it: its str() is 
 
 
 MISSING = {"nan": float("nan"), "None": None, "pd.NA": pd.NA, "pd.NaT": pd.NaT, "np.nan": np.float64("nan")}
+MISSING |= {"a decimal that is none": Decimal("NaN"), "one that signals": Decimal("sNaN")}
 NO_TEXTS = {
     "an exception": ValueError("timeout"),
     "a dict of a number": {"a": 1},
@@ -93,6 +96,8 @@ NO_TEXTS = {
     "an object": object(),
     "bytes": b"x",
     "a float": 3.5,
+    "a fraction": Fraction(7, 2),
+    "a decimal": Decimal("3.5"),
     "an int": 7,
     "a bool": True,
     "an unprintable": Unprintable(),
@@ -111,6 +116,8 @@ NO_CONTEXTS = {
     "a list of an unprintable": [Unprintable()],
     "bytes": b"x",
     "a number": 3.5,
+    "a fraction": Fraction(7, 2),
+    "a decimal": Decimal("3.5"),
     "a bool": True,
     "an iterator": (passage for passage in [PASSAGE]),
 }

@@ -273,6 +273,56 @@ def documents_edited_at_a_breakpoint(handler: Any) -> None:
     graph.invoke(None, config)
 
 
+def copy_first(state: Any) -> Any:
+    """Answers by code alone: no prompt tells what it was given."""
+    return {"answer": state["documents"][0].page_content}
+
+
+def wait(state: Any) -> Any:
+    return {}
+
+
+def edited_before(graph: Any, config: Any, documents: list[Document], **how: Any) -> None:
+    graph.invoke({"question": QUESTION}, config)
+    graph.update_state(config, {"documents": documents}, **how)
+    graph.invoke(None, config)
+
+
+BY_CODE = Expected(answer=HEAL, contexts=((HEAL, None),))
+
+
+@shape("documents that a human edits, an answer by code", BY_CODE)
+def edited_for_code(handler: Any) -> None:
+    edited_before(breakpoint_in((retrieve, copy_first), "copy_first"), thread(handler()), [DOCUMENTS[1]])
+
+
+@shape("documents that a human edits in a node's name, an answer by code", BY_CODE)
+def edited_as_node(handler: Any) -> None:
+    graph = breakpoint_in((retrieve, copy_first), "copy_first")
+    edited_before(graph, thread(handler()), [DOCUMENTS[1]], as_node="retrieve")
+
+
+ADDED = ((CALM, None), (HEAL, None), ("Dogs bark.", None))
+
+
+@shape("documents that a human adds, an answer by code", Expected(answer=CALM, contexts=ADDED))
+def added_for_code(handler: Any) -> None:
+    graph = breakpoint_in((retrieve, copy_first), "copy_first")
+    edited_before(graph, thread(handler()), [*DOCUMENTS, Document("Dogs bark.")])
+
+
+@shape("documents that only a human gives, an answer by code", BY_CODE)
+def given_for_code(handler: Any) -> None:
+    edited_before(breakpoint_in((wait, copy_first), "copy_first"), thread(handler()), [DOCUMENTS[1]])
+
+
+@shape("a breakpoint at which nothing is edited, an answer by code", Expected(answer=CALM, contexts=ADDED[:2]))
+def not_edited_for_code(handler: Any) -> None:
+    graph, config = breakpoint_in((retrieve, copy_first), "copy_first"), thread(handler())
+    graph.invoke({"question": QUESTION}, config)
+    graph.invoke(None, config)
+
+
 @shape("a chain around a graph that stops", Expected())
 def chain_around_it(handler: Any) -> None:
     chain = line(retrieve, ask, generate) | RunnableLambda(lambda state: state.get("answer", "It waits."))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay import Cause, InputError, Sample, Score, ScoredSample, ScoreError
-from assay.extension import value_as_text
+from assay.extension import finite, value_as_text
 from assay_mlflow.source import PAGE, as_store_error, client_of
 
 _WORDS = {"yes": 1.0, "no": 0.0}
@@ -72,7 +72,7 @@ def _values(assessments: list[Any], name: str) -> list[float | str]:
         value = one.value.strip().lower() if isinstance(one.value, str) else one.value
         if one.error is not None:
             found.append(f"the scorer failed: {getattr(one.error, 'error_message', None) or one.error}")
-        elif isinstance(value, (bool, int, float)) and math.isfinite(value):
+        elif isinstance(value, bool) or finite(value) is not None:
             found.append(float(value))
         elif isinstance(value, str) and value in _WORDS:
             found.append(_WORDS[value])

@@ -38,6 +38,17 @@ class Row(BaseModel):
     reference: Any = None
     reference_contexts: Any = None
 
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        """The values as they came: pydantic would make texts of fractions, and assay judge them.
+
+        Args:
+            options: Those of pydantic. They change nothing.
+
+        Returns:
+            Name -> value.
+        """
+        return dict(self)
+
 
 class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
     """One metric as an evaluator of Phoenix, for `evaluate_dataframe` and for experiments.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from assay._util.normalise import missing, well_formed
+from assay._util.normalise import missing, real_number, well_formed
 from assay.data import RowError, open_data
 from assay.data.images import placed
 from assay.errors import Cause, InputError
@@ -56,9 +57,10 @@ def parse_value(value: object, judge: str | None = None, direction: Direction | 
     word = value.strip().casefold() if isinstance(value, str) else value
     if isinstance(word, str) and word in _WORDS:
         return ImportedValue(_WORDS[word], judge, direction)
-    try:
-        number = float(word)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
+    number = real_number(word)
+    with suppress(TypeError, ValueError, OverflowError):
+        number = float(word) if number is None else number  # type: ignore[arg-type]
+    if number is None:
         return ImportedValue(f"{str(value)[:80]!r} is no number", judge, direction)
     if math.isnan(number):
         return ImportedValue("there is no value of it", judge, direction)

@@ -14,6 +14,7 @@ from assay.judges.http.client import Address
 from assay.judges.http.deadlines import Deadline
 from assay.judges.http.error_bodies import error_in, first_event
 from assay.judges.http.latency import Latency
+from assay.judges.http.native_bodies import completion_of, is_part
 from assay.judges.http.options import Settings
 from assay.judges.http.replies import count_of, failure_of, usage_of
 from assay.judges.http.reply_bytes import ERROR, ReplyTooLarge
@@ -201,6 +202,8 @@ class Endpoint:
         if not 200 <= response.status < 300:
             raise self._trouble(model, response.status, response.text, response.headers)
         body = response.body()
+        if expected == "choices":
+            body = completion_of(body)
         present = isinstance(body, dict) and (body.get(expected) or (expected in _MAY_BE_EMPTY and expected in body))
         if present and (expected != "choices" or error_in(body) is None):
             return body  # type: ignore[no-any-return]  # a dict, as JSON has them
@@ -209,7 +212,7 @@ class Endpoint:
     def _no_answer(self, model: str, response: Response, body: Any, expected: str) -> Exception:
         """What a response with HTTP 200 means that holds no answer."""
         text = response.content[:ERROR].decode("utf-8", "replace")
-        event = first_event(text) if body is None else None
+        event = body if is_part(body) else first_event(text) if body is None else None
         error = error_in(body if event is None else event)
         if error is not None:
             trouble = self._trouble(model, *error, response.headers)

@@ -11,6 +11,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from assay.judges.http.content_filters import blocked_categories
+from assay.judges.http.native_bodies import is_part
+from assay.judges.http.refusals import is_of_the_request
 from assay.judges.http.replies import TOO_LONG, error_of
 
 #: Status of an error that says nothing else: the server behind the gateway failed.
@@ -32,7 +35,6 @@ _MODEL = re.compile(
     r"model .{0,80}(?:not found|does not exist|is not loaded)|unknown model|no such model", re.IGNORECASE
 )
 _RATE = re.compile(r"rate[ _-]?limit|too many requests|quota", re.IGNORECASE)
-_REQUEST = re.compile(r"content_filter|role not supported|json schema|response_format|grammar", re.IGNORECASE)
 _STATUS_OF = {name: status for status, names in _NAMES.items() for name in names}
 
 
@@ -61,16 +63,24 @@ def first_event(text: str) -> Any:
     Returns:
         The JSON of the event, or an empty mapping where it holds none. None: the response is no stream.
     """
-    for line in text.splitlines():
+    for line in filter(str.strip, text.splitlines()):
+        if line.startswith("{"):
+            part = _json(line)
+            return part if is_part(part) else None
         name, colon, value = line.strip().partition(":")
         if name == "data" and colon:
-            try:
-                return json.loads(value)
-            except (ValueError, RecursionError):
-                return {}
+            event = _json(value)
+            return {} if event is None else event
         if name not in ("", "event", "id", "retry"):
             return None
     return None
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _error(body: Any) -> Any:
@@ -81,8 +91,10 @@ def _error(body: Any) -> Any:
     if isinstance(first, Mapping):
         ended = first.get("finish_reason") in ("error", "abort")
         return first.get("error") or (ended and "the server ended the reply with an error")
-    if body.get("error"):
-        return body["error"]
+    if body.get("error") or is_part(body):
+        return body.get("error")
+    if blocked := blocked_categories(body):
+        return {"code": "content_filter", "message": f"the content filter blocked the prompt ({', '.join(blocked)})"}
     return body if any(body.get(name) for name in _MESSAGES) else None
 
 
@@ -95,5 +107,6 @@ def _status(error: Mapping[str, Any]) -> int:
         if named is not None:
             return named
     said = str(error.get("message"))[:1000]
-    words = ((400, TOO_LONG), (401, _KEY), (404, _MODEL), (429, _RATE), (400, _REQUEST))
-    return next((status for status, pattern in words if pattern.search(said)), UPSTREAM)
+    words = ((400, TOO_LONG), (401, _KEY), (404, _MODEL), (429, _RATE))
+    found = next((status for status, pattern in words if pattern.search(said)), UPSTREAM)
+    return 400 if found == UPSTREAM and ("content_filter" in said or is_of_the_request(said)) else found

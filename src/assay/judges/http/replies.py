@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.errors import Cause, JudgeFailure
+from assay.judges.http.refusals import is_of_the_request
 from assay.judges.http.retries import PASSING, cause_of_status
 from assay.records import Usage
 
@@ -24,13 +25,6 @@ TOO_LONG = re.compile(
     # LM Studio, SGLang, xAI, Gemini, text-generation-inference
     r"|context the overflows|larger context length|longer than the model's context|maximum prompt length"
     r"|exceeds the maximum number of (?:input )?tokens|`?inputs`? tokens? \+ `?max_new_tokens`? must be",
-    re.IGNORECASE,
-)
-#: What a server cannot do with this request, although it calls that an error of its own (HTTP 500): the chat template
-#: takes no system message, the schema or its grammar cannot be read. Another attempt ends alike.
-_OF_THE_REQUEST = re.compile(
-    r"(?:system|developer)[ _-]?role|roles? (?:are|is) (?:not )?supported|roles must alternate|jinja|chat template"
-    r"|json schema|json_schema|response_format|grammar|invalid format",
     re.IGNORECASE,
 )
 _DETAILS = ("prompt_tokens_details", "input_tokens_details")
@@ -97,8 +91,8 @@ def failure_of(name: str, model: str, status: int, text: str, scrub: Callable[[s
     elif TOO_LONG.search(text) and status in (400, 413, 422, 500):
         cause = Cause.TOO_LONG
         message += "; lower window_tokens to what the model has"
-    elif status == 500 and _OF_THE_REQUEST.search(said):
-        cause = Cause.BAD_REQUEST
+    elif status == 501 or (status in (404, 500, 502) and is_of_the_request(said)):
+        cause = Cause.BAD_REQUEST  # although the server calls it an error of its own, or finds nothing that can do it
     elif status == 401:
         message = f"{name} refuses the key: {said}"
     elif status == 404:

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Literal
 
+from assay.errors import Cause, JudgeFailure
+from assay.judges.http.refusals import REFUSING, refuses_system
+
 log = logging.getLogger("assay.judges")
 
 Lesson = Literal["certain", "guessed"]
@@ -25,14 +28,8 @@ LESSONS = 8
 
 #: What structured output is called in errors.
 _FORMAT = re.compile(r"response_format|json_schema|json_object|json mode|structured|schema|guided", re.IGNORECASE)
-#: How chat templates and providers refuse a message of the role system.
-_NO_SYSTEM = re.compile(
-    r"(?:system|developer)[ _-]?(?:role|messages?|instructions?|prompts?)\b.{0,60}"
-    r"\b(?:not|unsupported|isn't|doesn't|disabled)\b"
-    r"|(?:not|n't) support[^.]{0,40}\b(?:system|developer)\b"
-    r"|only (?:the )?user[^.]{0,40} roles? (?:are|is) (?:supported|allowed)|roles must alternate",
-    re.IGNORECASE | re.DOTALL,
-)
+#: What is not there, in the words of errors with the status 404.
+_NO_ADDRESS = re.compile(r"models?\b|deployment|path|route|url\b|page|resource", re.IGNORECASE)
 _AT_MOST = re.compile(r"(?:at most|maximum (?:value )?(?:is|of)|less than or equal to|<=)\D{0,20}(\d+)", re.IGNORECASE)
 _WEAKER: dict[Structured, Structured] = {"json_schema": "json_object", "json_object": "plain"}
 _BUDGETS = ("max_tokens", "max_completion_tokens")
@@ -70,7 +67,7 @@ class Dialect:
         return Dialect(*_FIELDS(self))
 
     def learn(self, detail: Mapping[str, Any], sent: Mapping[str, Any]) -> Lesson | None:
-        """Change what a refused call (HTTP 400, 422) points at; None when it points at nothing that can change.
+        """Change what a refused call points at; None when it points at nothing that can change.
 
         "certain" when the endpoint names one parameter as the culprit, "guessed" when its words only mention it.
         """
@@ -133,9 +130,15 @@ class Dialect:
 _FIELDS = attrgetter(*(entry.name for entry in fields(Dialect)))
 
 
-def refuses_system(said: str) -> bool:
-    """Whether an error says that the model, or its chat template, takes no system message."""
-    return bool(_NO_SYSTEM.search(said))
+def may_be_refused(failure: JudgeFailure) -> bool:
+    """Whether a call failed because of what was sent with it, so that less may succeed.
+
+    A 404 that names neither the model nor an address may be that of a gateway that has nobody for all of it.
+    """
+    status = failure.detail.get("status")
+    if failure.cause is Cause.NO_MODEL:
+        return status == 404 and not _NO_ADDRESS.search(str(failure.detail.get("said")))
+    return failure.cause is Cause.BAD_REQUEST and status in REFUSING
 
 
 class Trial:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import Cause, JudgeFailure
+from assay.judges.http.content_filters import blocked_categories
 from assay.judges.http.endpoint import Body, Endpoint
 from assay.judges.http.replies import prompt_tokens_of, usage_of
 from assay.judges.llm.judge import Reply
@@ -52,7 +53,7 @@ def reply_of(body: Body, endpoint: Endpoint) -> ChatMessage:
     if refusal or why in _REFUSED:
         raw = endpoint.scrub(str(refusal or text))
         raise JudgeFailure(Cause.REFUSED, "the judge declined to answer", raw=raw, detail={"usage": usage})
-    if why in _FILTERED:
+    if why in _FILTERED or (not text.strip() and (blocked_categories(choice) or blocked_categories(body))):
         what = f"{endpoint.name}: the content filter stopped the reply"
         raise JudgeFailure(Cause.CONTENT_FILTER, what, raw=text, detail={"usage": usage})
     tokens = _tokens(choice.get("logprobs"), text)

@@ -26,11 +26,12 @@ from assay.judges import prompt_rendering as fences
 from assay.judges.http.deadlines import Deadline
 from assay.judges.http.errors import meaning_of
 from assay.judges.http.options import EndpointOptions, Settings
+from assay.judges.http.refusals import refuses_system
 from assay.judges.http.reply_bytes import limited_replies, too_large_in
 from assay.judges.http.reservation import AttemptReservation
 from assay.judges.http.retries import Retries, Trouble
 from assay.judges.http.throttle import shared_throttle
-from assay.judges.llm.capabilities import refuses_system
+from assay.judges.llm.capabilities import may_be_refused
 from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.judges.llm.openai import estimate_tokens, needs_vision, refuses_pictures
 from assay.judges.protocol import JUDGING
@@ -182,7 +183,7 @@ class FrameworkJudge(TextJudge):
             try:
                 return await self._attempts(request, request.content.schema)
             except JudgeFailure as failure:
-                if failure.cause is not Cause.BAD_REQUEST or failure.detail.get("status") not in (400, 422, 500):
+                if not may_be_refused(failure):
                     raise
                 if _refuses_system(failure) or (pictures and refuses_pictures(failure)):  # nothing of the schema
                     raise

@@ -27,7 +27,7 @@ from assay.judges.http.replies import UNCOUNTED
 from assay.judges.http.reply_bytes import TEXT
 from assay.judges.llm.labels import Token, attach_probabilities, drop_probabilities
 from assay.judges.llm.prefix_warmup import Prefixes
-from assay.judges.llm.prompt_truncation import check_prompt
+from assay.judges.llm.prompt_history import PromptHistory
 from assay.judges.llm.replies import cleaned, find_object, is_copied
 from assay.judges.llm.reply_history import ReplyHistory
 from assay.judges.protocol import SPENDING, Answer, BatchedQuestions
@@ -323,8 +323,9 @@ class TextJudge(BaseJudge):
         if reply.read is None:
             return
         length = sum(len(section.text) for section in request.content.material) + len(request.content.task) + _FRAME
+        history: PromptHistory = self.__dict__.setdefault("_prompts", PromptHistory())
         try:
-            check_prompt(reply.read, length, lambda: [message["content"] for message in self.messages(request)])
+            history.check(reply.read, length, lambda: [message["content"] for message in self.messages(request)])
         except JudgeFailure as failure:
             failure.raw = reply.text
             raise

@@ -16,7 +16,7 @@ from assay.judges.guarded_call import gather_all
 from assay.judges.http.client import Address
 from assay.judges.http.endpoint import Body, Endpoint
 from assay.judges.http.options import EndpointOptions, Settings
-from assay.judges.llm.capabilities import LESSONS, Dialect, Trial, shared_dialect
+from assay.judges.llm.capabilities import LESSONS, Dialect, Trial, may_be_refused, shared_dialect
 from assay.judges.llm.chat import ChatMessage, reply_of
 from assay.judges.llm.embeddings import Embedder
 from assay.judges.llm.judge import Reply, Request, TextJudge
@@ -293,8 +293,8 @@ class OpenAIJudge(TextJudge):
                 )
                 break
             except JudgeFailure as failure:
-                refused = failure.cause is Cause.BAD_REQUEST and failure.detail.get("status") in (400, 422, 500)
-                if not refused or lesson == LESSONS - 1 or not trial.learn(failure.detail, sent):
+                ended = lesson == LESSONS - 1 or not may_be_refused(failure)
+                if ended or not trial.learn(failure.detail, sent):
                     raise
                 request.deadline.note(failure.message)
         message = reply_of(answer, self.endpoint)

@@ -44,13 +44,26 @@ def check_prompt(reported: int, length: int, texts: Callable[[], Iterable[str]])
         return
     size = sum(map(measure, texts()))
     if size > most:
-        raise JudgeFailure(
-            Cause.PROMPT_TRUNCATED,
-            f"the server read {reported} tokens of a prompt of about {size // 4} tokens: it cut the prompt without an "
-            "error. Raise its context length (Ollama: num_ctx, or OLLAMA_CONTEXT_LENGTH for the server), or lower "
-            f"window_tokens of the judge to {reported}: longer prompts are then asked in parts",
-            detail={"prompt_tokens": reported},
-        )
+        raise truncation_failure(reported, size)
+
+
+def truncation_failure(reported: int, size: int) -> JudgeFailure:
+    """Make the failure of a prompt that was shortened.
+
+    Args:
+        reported: Tokens that the server read.
+        size: Characters of the prompt, as `measure` counts them.
+
+    Returns:
+        The failure, with the remedy.
+    """
+    return JudgeFailure(
+        Cause.PROMPT_TRUNCATED,
+        f"the server read {reported} tokens of a prompt of about {size // 4} tokens: it cut the prompt without an "
+        "error. Raise its context length (Ollama: num_ctx, or OLLAMA_CONTEXT_LENGTH for the server), or lower "
+        f"window_tokens of the judge to {reported}: longer prompts are then asked in parts",
+        detail={"prompt_tokens": reported},
+    )
 
 
 def is_window(tokens: int) -> bool:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from assay._util.normalise import missing
+from assay._util.normalise import missing, real_number
 from assay.data import sample_from_row
 from assay.data.files import from_path
 from assay.data.rows import as_row
@@ -151,9 +151,8 @@ def _label(known: Mapping[str, Any], said: Any, key: str) -> Label | None:
 def _value(said: Any, key: str, level: Level) -> tuple[float | None, bool]:
     if isinstance(said, bool):
         return float(said), False
-    if isinstance(said, (int, float)):
-        number: float | None = float(said)
-    else:
+    number = real_number(said)
+    if number is None:
         word = str(said).strip().casefold().replace(" ", "_").replace("-", "_")
         if word in YES or word in NO:
             return float(word in YES), False
@@ -219,7 +218,8 @@ def _text(row: Mapping[str, Any], key: str) -> str | None:
 
 
 def _number(value: Any) -> float | None:
+    number = real_number(value)
     try:
-        return None if isinstance(value, bool) else float(value)
+        return number if number is not None or isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         return None
