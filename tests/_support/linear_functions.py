@@ -412,7 +412,7 @@ READ: dict[str, Call] = {
     "assay.judges.prompt_rendering:render": lambda f, t: f(_prompt(t), show_schema=True),
     "assay.judges.prompt_rendering:render_parts": lambda f, t: f(_prompt(t), show_schema=True),
     "assay.judges.prompt_rendering:tokens_in": _first,
-    "assay.judges.pairwise_support:read_pairs": lambda f, t: (
+    "assay.judges.pairwise_support:claim_texts": lambda f, t: (
         f("A", t + "?", "a b"),
         f("A", "Who?", t),
         f(t, "Who?", "a b"),

@@ -1,4 +1,4 @@
-"""Claims are read with the question that they answer; answers of a few words as one text with it."""
+"""Answers of a few words are read with the question that they answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import EmbeddedJudge
-from assay.judges.pairwise_support import ReadPair, read_pairs, unsupported_in
+from assay.judges.pairwise_support import claim_texts, unsupported_in
 from assay.prompts import Support
 from assay.records import Claim, Span
 
@@ -22,24 +22,20 @@ def claim(text: str) -> Claim:
 @pytest.mark.parametrize(
     ("said", "question", "text", "read"),
     [
-        ("1887", ASKED, TEXT, (("When was the tower built? 1887", ""),)),
-        ("Eiffel | A firm", "Who built it?", TEXT, (("Who built it? Eiffel", ""), ("Who built it? A firm", ""))),
-        ("1887", None, TEXT, (("1887", ""),)),
-        ("1887", "the tower", TEXT, (("1887", ""),)),  # nothing is asked
-        ("1887", ASKED, "1887", (("1887", ""),)),  # a reference of a few words knows nothing of the question
-        ("It was built in 1887", ASKED, TEXT, (("It was built in 1887", ASKED),)),
-        ("It was built in 1887.", ASKED, TEXT, (("It was built in 1887.", ASKED),)),
-        ("It was built in 1887.", "How old is the tower", TEXT, (("It was built in 1887.", "How old is the tower"),)),
-        ("It was built in 1887.", "the tower", TEXT, (("It was built in 1887.", ""),)),
-        ("It was built in 1887.", ASKED, "1887", (("It was built in 1887.", ""),)),
-        ("Who built it? Eiffel", "Who built it?", TEXT, (("Who built it? Eiffel", ""),)),  # it comes with the question
-        ("Members get: 30 days", "What do members get?", TEXT, (("Members get: 30 days", "What do members get?"),)),
-        ("1887", "Why? " * 100, TEXT, (("1887", ""),)),
-        ("It was built. " * 36, ASKED, TEXT, (("It was built. " * 36, ""),)),  # 36 times 14 is 504 of 500 characters
+        ("1887", ASKED, TEXT, ("When was the tower built? 1887",)),
+        ("Gustave Eiffel | Eiffel", "Who built it?", TEXT, ("Who built it? Gustave Eiffel", "Who built it? Eiffel")),
+        ("1887", None, TEXT, ("1887",)),
+        ("1887", "the tower", TEXT, ("1887",)),  # nothing is asked
+        ("1887", ASKED, "1887", ("1887",)),  # a reference of a few words knows nothing of the question
+        ("It was built in 1887", ASKED, TEXT, ("It was built in 1887",)),
+        ("Who built it? Eiffel", "Who built it?", TEXT, ("Who built it? Eiffel",)),  # it comes with the question
+        ("It was built in 1887.", ASKED, TEXT, ("It was built in 1887.",)),
+        ("Members get: 30 days", "What do members get?", TEXT, ("Members get: 30 days",)),
+        ("1887", "Why? " * 100, TEXT, ("1887",)),
     ],
 )
-def test_what_is_read_of_a_claim(said: str, question: str | None, text: str, read: tuple[tuple[str, str], ...]) -> None:
-    assert read_pairs(said, question, text) == tuple(ReadPair(text, *one) for one in read)
+def test_what_is_read_of_a_claim(said: str, question: str | None, text: str, read: tuple[str, ...]) -> None:
+    assert claim_texts(said, question, text) == read
 
 
 def test_parts_of_what_was_read_are_parts_of_the_claim_where_that_is_spelled_as_it_is() -> None:
@@ -51,13 +47,9 @@ def test_parts_of_what_was_read_are_parts_of_the_claim_where_that_is_spelled_as_
 
 @given(st.text(max_size=60), st.none() | st.text(max_size=60), st.text(max_size=60))
 def test_something_is_always_read(said: str, question: str | None, text: str) -> None:
-    found = read_pairs(said, question, text)
+    found = claim_texts(said, question, text)
     assert found
-    asked = (question or "").strip()
-    for pair in found:
-        assert pair.text == text
-        assert pair.claim == said or pair.claim.startswith(asked)
-        assert pair.question in ("", asked)
+    assert found == (said,) or all(one.startswith((question or "").strip()) for one in found)
 
 
 async def test_an_answer_to_another_question_is_less_supported() -> None:

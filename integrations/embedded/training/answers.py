@@ -25,7 +25,7 @@ from scipy.stats import spearmanr
 from signals import Signals
 
 from assay import evaluate
-from assay.judges.pairwise_support import read_pairs
+from assay.judges.pairwise_support import claim_texts
 from assay.metrics._grounded import probability_grounded
 from assay.text.short_answers import aliases
 
@@ -59,9 +59,10 @@ def short(signals: Signals, data: Path) -> Figures:
     sources = np.array(["xquad_en"] * len(asked))
     out: Figures = {}
     for name, with_question in (("with the question", True), ("alone", False)):
-        pairs = [read_pairs(said, question if with_question else None, text)[0] for question, text, said, _ in asked]
-        readings = signals.judge.models.support([(pair.text, pair.claim) for pair in pairs])
-        scores = np.array([one.probability for one in readings])
+        pairs = [
+            (text, *claim_texts(said, question if with_question else None, text)) for question, text, said, _ in asked
+        ]
+        scores = np.array([one.probability for one in signals.judge.models.support([pair[:2] for pair in pairs])])
         out[name] = figures(labels, scores, (scores >= 0.5).astype(int), sources)
     return out
 

@@ -6,9 +6,8 @@ Rows: the groundedness sources, supported and not supported alike often in each;
 sets are easier for the reader: probabilities fitted on them too were overconfident on answers, with an expected
 calibration error of 0.09 in place of 0.06 on the development sources.) A claim of several sentences counts by the one
 with the lowest margin. The regression over shared words (train_support.py) has a say; its weight is fitted with the
-rest. The development statements of the corpus are one source more, read with their questions. Contradicted against
-not mentioned has a slope and a shift of its own, fitted on the sources whose labels tell them apart, NLI sets among
-them, at most --told rows of a source and side; of each source both weigh the same.
+rest. Contradicted against not mentioned has a slope and a shift of its own, fitted on the sources whose labels tell
+them apart, NLI sets among them, at most --told rows of a source and side; of each source both weigh the same.
 The calibration error where the source was left out of the fit is written beside it. (The regression saw these
 documents; twenty numbers from 21,851 rows do not remember one.)
 """
@@ -19,10 +18,8 @@ import argparse
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import corpus
 import numpy as np
 import rows as reading
 from agreement import calibration_error, claims_of
@@ -30,12 +27,8 @@ from assay_embedded import Models
 from assay_embedded.runtime import load_from
 from assay_embedded.support import margin
 from prepare_reader import CONTRADICTED, NOT_MENTIONED, SUPPORTED, Pair, even, held_out, labelled
-from prepare_statements import LABELS
 from sklearn.linear_model import LogisticRegression
 
-from assay.judges.pairwise_support import BETWEEN, read_pairs
-
-EVERYDAY = "everyday statements"
 STRONG = 1e6  # no regularisation to speak of: two or three numbers from hundreds of rows
 
 
@@ -57,24 +50,12 @@ def grounded_sources(data: Path) -> set[str]:
     return {row.source for row in reading.training(data, "groundedness_open")}
 
 
-def everyday() -> Iterator[tuple[Pair, str]]:
-    """The development statements of the corpus, each with its question."""
-    for row in corpus.statements("development"):
-        if row.verdict is not None:
-            yield Pair(BETWEEN.join(row.contexts), row.answer, LABELS[row.verdict], EVERYDAY), row.question
-
-
-def columns(models: Models, pairs: Sequence[tuple[Pair, str]]) -> tuple[np.ndarray, np.ndarray]:
+def columns(models: Models, pairs: list[Pair]) -> tuple[np.ndarray, np.ndarray]:
     """Margin and the regression's logit of each pair's worst sentence, [n, 2]; contradicted less not mentioned, [n]."""
-    units = [
-        (i, read_pairs(claim, question, pair.passage)[0])
-        for i, (pair, question) in enumerate(pairs)
-        for claim in claims_of(pair.claim)
-    ]
-    asked = [(one.text, one.claim) for _, one in units]
-    logits = models.support_logits(asked, [one.question for _, one in units])
+    units = [(pair.passage, claim, i) for i, pair in enumerate(pairs) for claim in claims_of(pair.claim)]
+    asked = [(passage, claim) for passage, claim, _ in units]
     found, against = np.full((len(pairs), 2), np.inf), np.zeros(len(pairs))
-    for (i, _), one, words in zip(units, logits, models.word_logits(asked), strict=True):
+    for (_, _, i), one, words in zip(units, models.support_logits(asked), models.word_logits(asked), strict=True):
         if one is not None and margin(one) < found[i, 0]:
             found[i], against[i] = (margin(one), words), one[1] - one[2]
     return found, against
@@ -97,11 +78,10 @@ def main() -> None:
     ask.add_argument("--hold", type=int, default=20)
     ask.add_argument("--seed", type=int, default=41)
     given = ask.parse_args()
-    asked = [(pair, "") for pair in chosen(given.data, given.told, given.hold, given.seed)] + list(everyday())
-    columns_of, against = columns(load_from(given.files), asked)
-    pairs = [pair for pair, _ in asked]
+    pairs = chosen(given.data, given.told, given.hold, given.seed)
+    columns_of, against = columns(load_from(given.files), pairs)
     sources = np.array([pair.source for pair in pairs])
-    here = np.isin(sources, [*grounded_sources(given.data), EVERYDAY])
+    here = np.isin(sources, list(grounded_sources(given.data)))
     x, y, own = columns_of[here], np.array([int(pair.label == SUPPORTED) for pair in pairs])[here], sources[here]
     crossed = np.zeros(len(y))
     for source in set(own.tolist()):

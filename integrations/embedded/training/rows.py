@@ -22,7 +22,6 @@ class Row:
     source: str
     contexts: tuple[str, ...] = ()
     said: str = ""  # the label in the words of the data set
-    question: str = ""  # what the claim answers
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -69,8 +68,7 @@ def development(data: Path, name: str) -> Iterator[Row]:
         passage = "\n".join(contexts)
         if row["label"] in (0, 1) and claim and passage:
             source = f"ragtruth, {row['task']}" if name == "ragtruth_dev" else group(row["source"])
-            said, question = row.get("label_text") or "", row.get("question") or ""
-            yield Row(passage, claim, row["label"], source, contexts, str(said), str(question))
+            yield Row(passage, claim, row["label"], source, contexts, str(row.get("label_text") or ""))
 
 
 def sample(rows: Iterable[Row], each: int, seed: int, even: bool = False) -> list[Row]:

@@ -21,7 +21,6 @@ from assay_embedded.support import margin
 
 from assay import EmbeddedJudge
 from assay.judges.base import BaseJudge
-from assay.judges.pairwise_support import read_pairs
 from assay.prompts import Support
 from assay.records import Claim, Span, Verdict
 
@@ -49,9 +48,7 @@ class Signals:
     def verdicts(self, rows: Sequence[reading.Row]) -> list[tuple[Verdict, ...]]:
         """The judge's verdicts on the claims of each row, its contexts being the passages."""
         prompts = [
-            Support(
-                tuple(Claim(text=c, span=Span(0, len(c))) for c in claims_of(row.claim)), row.contexts, row.question
-            )
+            Support(tuple(Claim(text=c, span=Span(0, len(c))) for c in claims_of(row.claim)), row.contexts)
             for row in rows
         ]
         start = time.process_time()
@@ -69,12 +66,10 @@ class Signals:
         """What else says something: each signal, by name, [rows]; only their order means something."""
         units = [(row.passage, claim) for row in rows for claim in claims_of(row.claim)]
         owners = np.array([i for i, row in enumerate(rows) for _ in claims_of(row.claim)])
-        read = [read_pairs(claim, row.question, row.passage)[0] for row in rows for claim in claims_of(row.claim)]
-        logits = self.models.support_logits([(one.text, one.claim) for one in read], [one.question for one in read])
         found = {
             "word overlap": [overlap(passage, claim) for passage, claim in units],
             "regression over words (the first judge)": self.models.word_logits(units),
-            "reader alone": [-99.0 if one is None else margin(one) for one in logits],
+            "reader alone": [-99.0 if one is None else margin(one) for one in self.models.support_logits(units)],
         }
         if embedding:
             found["embedding similarity"] = self._similarity(units)

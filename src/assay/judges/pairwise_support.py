@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from assay._util.terminal import shortened
@@ -15,22 +14,11 @@ from assay.text.short_answers import BETWEEN as BETWEEN_SPELLINGS
 from assay.text.short_answers import aliases
 
 _FEW = 15  # words of a text that is no passage
-LONGEST_QUESTION = 300  # characters of one that a claim is read with,
-_LONGEST = 500  # and of both
+LONGEST_QUESTION = 300  # characters of one that an answer of a few words is read with
 _PARTS, _QUOTED = 3, 80  # parts of a claim that a reason quotes, and characters of each
 BETWEEN = "\n"  # between passages that are read together
 
-
-@dataclass(frozen=True, slots=True)
-class ReadPair:
-    """What a model reads at once: a text, a claim, and the question that the claim answers, "" where that is not read.
-
-    An answer of a few words is one text with its question, and `question` is "".
-    """
-
-    text: str
-    claim: str
-    question: str = ""
+Pair = tuple[str, str]  # a text, and a claim
 
 
 class PairReading(Protocol):
@@ -58,26 +46,19 @@ T = TypeVar("T")
 
 
 def support_judgements(
-    prompts: Mapping[int, Support],
-    read: Callable[[list[ReadPair]], Sequence[R]],
-    reason: Callable[[R, str], str | None],
+    prompts: Mapping[int, Support], read: Callable[[list[Pair]], Sequence[R]], reason: Callable[[R, str], str | None]
 ) -> dict[int, tuple[Verdict, ...]]:
     """The judgements of these prompts; `read` gets every pair of text and claim once.
 
     `reason` says why in words: it is told the reading, and the parts by which a claim is not supported, as quotes.
     """
-    pairs_of = {
-        (claim.text, prompt.question, text): read_pairs(claim.text, prompt.question, text)
-        for prompt in prompts.values()
-        for claim in prompt.claims
-        for text in _texts(prompt)
-    }
-    pairs = distinct(pair for some in pairs_of.values() for pair in some)
+    asked = [(i, claim, text) for i in prompts.values() for claim in i.claims for text in _texts(i)]
+    pairs = distinct((text, said) for i, claim, text in asked for said in claim_texts(claim.text, i.question, text))
     readings = dict(zip(pairs, read(pairs), strict=True)) if pairs else {}
 
     def best(prompt: Support, claim: Claim, text: str) -> tuple[R, str]:
-        some = pairs_of[claim.text, prompt.question, text]
-        return max(((readings[pair], pair.claim) for pair in some), key=lambda one: one[0].probability)
+        spellings = claim_texts(claim.text, prompt.question, text)
+        return max(((readings[text, said], said) for said in spellings), key=lambda one: one[0].probability)
 
     return {
         n: tuple(_verdict(claim, i, [best(i, claim, text) for text in _texts(i)], reason) for claim in i.claims)
@@ -85,22 +66,18 @@ def support_judgements(
     }
 
 
-def read_pairs(claim: str, question: str | None, text: str) -> tuple[ReadPair, ...]:
+def claim_texts(claim: str, question: str | None, text: str) -> tuple[str, ...]:
     """What is read of a claim, in one or several spellings of which the best counts.
 
-    Many claims say only with their question what they are about, so they are read with it. "1889" says nothing at all
-    by itself, and any passage with that number would support it: an answer of a few words and its question are one
-    text. Not so against a text that is itself no more than a few words, as many references are: it knows nothing of the
-    question.
+    "1889" says nothing by itself, and any passage with that number would support it: an answer of a few words is read
+    with the question that it answers. Not so against a text that is itself no more than a few words, as many references
+    are: it knows nothing of the question.
     """
     asked = (question or "").strip()
-    usable = asked and len(asked) <= LONGEST_QUESTION and len(asked) + len(claim) <= _LONGEST and asks(asked)
-    if not usable or claim.startswith(asked) or _is_few_words(text):
-        return (ReadPair(text, claim),)
-    spellings = aliases(claim)
-    if not spellings or ":" in claim or has_verb(plain(claim)):
-        return (ReadPair(text, claim, asked),)
-    return tuple(ReadPair(text, f"{asked} {spelling}") for spelling in spellings)
+    spellings = aliases(claim) if asked and len(asked) <= LONGEST_QUESTION and asks(asked) else ()
+    if not spellings or ":" in claim or claim.startswith(asked) or has_verb(plain(claim)) or _is_few_words(text):
+        return (claim,)
+    return tuple(f"{asked} {spelling}" for spelling in spellings)
 
 
 def _is_few_words(text: str) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
-from assay.judges.pairwise_support import ReadPair
 from assay.prompts import Claims, JudgePrompt, Support, SupportCells
 from assay.text.languages import code_of, language_of_all
 
@@ -56,9 +55,9 @@ class FurtherLanguages:
         )
         return JudgeFailure(Cause.LANGUAGE, message)
 
-    def support(self, pairs: Sequence[ReadPair]) -> list[SupportReading]:
-        """See `MultilingualReader.support`, which reads no questions. Raises MissingExtra where files are damaged."""
-        return _undamaged(self._load).support([(pair.text, pair.claim) for pair in pairs])
+    def support(self, pairs: Sequence[tuple[str, str]]) -> list[SupportReading]:
+        """See `MultilingualReader.support`. Raises MissingExtra where its files are damaged."""
+        return _undamaged(self._load).support(pairs)
 
 
 def _undamaged(load: Callable[[], T]) -> T:

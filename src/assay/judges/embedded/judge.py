@@ -20,7 +20,7 @@ from assay.judges.base import BaseJudge
 from assay.judges.claim_rules import refuses, sentence_claims, states_something
 from assay.judges.embedded import further
 from assay.judges.embedded.further import FurtherLanguages
-from assay.judges.pairwise_support import ReadPair, distinct, support_judgements
+from assay.judges.pairwise_support import distinct, support_judgements
 from assay.judges.protocol import Answer
 from assay.prompts import (
     Claims,
@@ -56,7 +56,7 @@ PROMPTS: tuple[type[JudgePrompt[Any]], ...] = (
 )
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored judgements are then asked for anew.
-RULES = 14
+RULES = 13
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _FEWEST = 4  # words of an answer that can be judged by itself,
@@ -201,7 +201,7 @@ class EmbeddedJudge(BaseJudge):
         supports = {n: i for n, i in enumerate(prompts) if isinstance(i, Support) and not self._mixed(i)}
         others = {n: i for n, i in supports.items() if self._further.reads(i)}
         english = {n: i for n, i in supports.items() if n not in others}
-        judgements |= support_judgements(english, self._support, _reason)
+        judgements |= support_judgements(english, lambda pairs: self.models.support(pairs), _reason)
         judgements |= support_judgements(others, self._further.support, _reason)
         judgements |= self._usefulness(
             {n: i for n, i in enumerate(prompts) if isinstance(i, (Usefulness, UsefulSentences))}
@@ -213,10 +213,6 @@ class EmbeddedJudge(BaseJudge):
             Answer(judgement=judgements[n]) if n in judgements else Answer(failure=refused[n])
             for n in range(len(prompts))
         ]
-
-    def _support(self, pairs: Sequence[ReadPair]) -> list[SupportReading]:
-        asked = [(pair.text, pair.claim) for pair in pairs]
-        return self.models.support(asked, [pair.question for pair in pairs])
 
     def _usefulness(self, prompts: Mapping[int, Usefulness | UsefulSentences]) -> dict[int, tuple[Verdict, ...]]:
         found: dict[int, tuple[Verdict, ...]] = {}

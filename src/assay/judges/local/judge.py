@@ -14,7 +14,7 @@ from assay.judges.base import BaseJudge
 from assay.judges.claim_rules import sentence_claims
 from assay.judges.local.labels import Labels
 from assay.judges.local.model import DiskModel, DiskReading
-from assay.judges.pairwise_support import ReadPair, support_judgements
+from assay.judges.pairwise_support import support_judgements
 from assay.judges.protocol import Answer
 from assay.prompts import Claims, JudgePrompt, Support, SupportCells
 from assay.records import Verdict, fingerprint
@@ -127,8 +127,8 @@ class LocalJudge(BaseJudge):
             return Answer(failure=failure)
 
     def _support(self, prompt: Support) -> tuple[Verdict, ...]:
-        def read(pairs: Sequence[ReadPair]) -> list[DiskReading]:
-            return [self.model.read(pair.text, pair.claim, prompt.question) for pair in pairs]
+        def read(pairs: Sequence[tuple[str, str]]) -> list[DiskReading]:
+            return [self.model.read(text, claim, prompt.question) for text, claim in pairs]
 
         return support_judgements({0: prompt}, read, _reason)[0]
 
