@@ -424,8 +424,8 @@ ENTRIES = (
         # every row stays in memory
         Fault(
             "src/assay/evaluation/run.py",
-            "        self.result.add(scored)\n",
-            '        self.result.add(scored)\n        globals().setdefault("ROWS", []).append(scored)\n',
+            "            self.result.add(scored)\n",
+            '            self.result.add(scored)\n            globals().setdefault("ROWS", []).append(scored)\n',
         ),
     ),
     Entry(
