@@ -61,7 +61,7 @@ SERVICES: dict[str, Any] = {
     "Brave extra": {
         "web": {
             "results": [
-                {"title": "A", "url": "https://a", "description": t, "extra_snippets": ["more words here"]}
+                {"title": "A", "url": "https://a", "description": t, "extra_snippets": []}
                 for t in (CALM, HEAL)
             ]
         }

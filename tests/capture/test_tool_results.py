@@ -26,7 +26,7 @@ RESULTS: dict[str, Any] = {
         "answer": "Calm.",
         "results": [{**one, "score": 0.9} for one in WEB],
     },
-    "Brave": {"type": "search", "web": {"results": [{"type": "x", "url": "u", "snippet": t} for t in (CALM, HEAL)]}},
+    "Brave: snippets": {"type": "search", "web": {"results": [{"type": "x", "url": "u", "snippet": t} for t in (CALM, HEAL)]}},
     "Serper": {"organic": [{"title": "A", "link": "l", "snippet": text, "position": 1} for text in (CALM, HEAL)]},
     "Bing": {"webPages": {"value": [{"name": "A", "url": "u", "snippet": text} for text in (CALM, HEAL)]}},
     "Google": {"items": [{"title": "A", "link": "l", "snippet": text} for text in (CALM, HEAL)]},
@@ -127,6 +127,12 @@ def test_a_result_with_many_objects_in_it_is_read_in_no_time() -> None:
     for _ in range(200):
         deep = {"document": deep, "payload": deep, "metadata": deep}
     assert texts(documents_in_result({"results": [deep]})) in ([], [CALM])
+
+
+def test_further_excerpts_of_a_page_stand_below_its_text() -> None:
+    """Brave gives them beside the description, of which they are no parts."""
+    page = {"title": "A", "url": "https://a", "description": CALM, "extra_snippets": [HEAL, "Some do not."]}
+    assert texts(documents_in_result({"web": {"results": [page]}})) == [f"{CALM}\n{HEAL}\nSome do not."]
 
 
 def test_of_two_texts_of_a_result_the_longer_counts() -> None:

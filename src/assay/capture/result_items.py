@@ -21,8 +21,10 @@ from assay.records.messages import text_in
 #: Where a result has its text. Of several the longest counts: the others are parts of it.
 _TEXTS = (
     *TEXT_KEYS, "snippet", "snippets", "raw_content", "passage", "excerpt", "chunk", "body", "markdown", "abstract",
-    "description", "extra_snippets", "highlights",
+    "description", "highlights",
 )  # fmt: skip
+#: Further excerpts of the same page, which the text does not hold (Brave).
+_FURTHER = "extra_snippets"
 #: Tasks and products have these as well: passages only where an address stands beside them.
 _WEAK_TEXTS = ("description", "abstract")
 #: Where a hit has the fields of its document: Elasticsearch, Pinecone, Qdrant, Milvus, nodes with a score.
@@ -94,7 +96,8 @@ def _levels(item: Mapping[Any, Any], depth: int) -> Iterator[Mapping[Any, Any]]:
 
 def _longest(fields: Fields, addressed: bool) -> str | None:
     names = [name for name in _TEXTS if addressed or name not in _WEAK_TEXTS]
-    return max(filter(None, (_text(fields.get(name)) for name in names)), key=len, default=None)
+    longest = max(filter(None, (_text(fields.get(name)) for name in names)), key=len, default=None)
+    return "\n".join(filter(None, (longest, _text(fields.get(_FURTHER))))) or None
 
 
 def _text(value: Any) -> str | None:
