@@ -62,6 +62,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "Bytes": {
         "files that unpack to too much, damaged files": (
             "tests/data/test_hostile_files.py",
+            "tests/data/test_large_rows.py",
             "tests/data/test_json_sizes.py",
         ),
         "replies that are too large or packed too often": ("tests/judges/test_reply_bytes.py",),
