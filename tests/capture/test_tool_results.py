@@ -26,7 +26,7 @@ RESULTS: dict[str, Any] = {
         "answer": "Calm.",
         "results": [{**one, "score": 0.9} for one in WEB],
     },
-    "Brave: snippets": {"type": "search", "web": {"results": [{"type": "x", "url": "u", "snippet": t} for t in (CALM, HEAL)]}},
+    "Brave: snippets": {"web": {"results": [{"type": "x", "url": "u", "snippet": t} for t in (CALM, HEAL)]}},
     "Serper": {"organic": [{"title": "A", "link": "l", "snippet": text, "position": 1} for text in (CALM, HEAL)]},
     "Bing": {"webPages": {"value": [{"name": "A", "url": "u", "snippet": text} for text in (CALM, HEAL)]}},
     "Google": {"items": [{"title": "A", "link": "l", "snippet": text} for text in (CALM, HEAL)]},
