@@ -61,8 +61,7 @@ SERVICES: dict[str, Any] = {
     "Brave extra": {
         "web": {
             "results": [
-                {"title": "A", "url": "https://a", "description": t, "extra_snippets": []}
-                for t in (CALM, HEAL)
+                {"title": "A", "url": "https://a", "description": t, "extra_snippets": []} for t in (CALM, HEAL)
             ]
         }
     },
