@@ -20,7 +20,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests._support import full, slowest
+from tests._support import full, short_cases, slowest
 from tests._support.servers import postgres_server, stores
 from tests._support.servers.needed import INSTALL
 
@@ -63,6 +63,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     pytest-xdist 3.8 are not heeded with pytest 9.2.
     """
     config.stash[full.COLLECTED] = [item.nodeid for item in items]
+    short_cases.mark_the_others(items)
     for item in items:
         if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG))

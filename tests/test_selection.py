@@ -13,6 +13,7 @@ import pytest
 
 from tests._support.full import COLLECTED, REDUCED, is_full, without_a_test
 from tests._support.servers.needed import expression
+from tests._support.short_cases import short_places
 
 ROOT = Path(__file__).parents[1]
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
@@ -36,6 +37,15 @@ def test_every_test_runs_in_one_stage(long: bool, needs: bool, full: bool) -> No
     assert len(expressions()) == 3
     marked = {"long": long, "needs": needs, "full": full}
     assert [eval(each, {}, marked) for each in expressions()].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("cases", "count", "places"),
+    [(10, 2, [0, 9]), (10, 3, [0, 4, 9]), (3, 2, [0, 2]), (2, 2, [0, 1]), (1, 2, [0]), (5, 1, [0]), (0, 2, [])],
+)
+def test_the_cases_that_run_by_default_are_spread(cases: int, count: int, places: list[int]) -> None:
+    """Of ten, three are 0, 9 / 2 rounded down, and 9."""
+    assert short_places(cases, count) == places
 
 
 def test_a_case_that_is_not_kept_is_full_and_all_others_are_not() -> None:

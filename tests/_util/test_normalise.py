@@ -42,6 +42,7 @@ def test_a_value_that_raises_is_left_out_where_that_is_asked_for() -> None:
     assert [str(error) for error in errors] == ["the session is over"] * 2
 
 
+@pytest.mark.long
 @given(ANY)
 def test_what_comes_out_is_json_and_comes_out_again(value: object) -> None:
     found = json_value(value)

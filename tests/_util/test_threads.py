@@ -146,6 +146,7 @@ for worker in workers:
 """
 
 
+@pytest.mark.long
 def test_several_workers_share_the_time_at_the_end_of_the_process() -> None:
     """Eight of two seconds each: two seconds in all, and not sixteen."""
     begun = time.monotonic()

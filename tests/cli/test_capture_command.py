@@ -104,6 +104,7 @@ def test_a_question_that_is_half_a_json_object_is_a_wrong_use(folder: Path) -> N
     assert "error: the question begins like a JSON object and is none" in done.stderr
 
 
+@pytest.mark.long
 def test_no_sample_is_exit_code_1_with_the_rule_that_would_help(folder: Path) -> None:
     done = check(folder, "app:mute", "Why?")
     assert done.returncode == 1

@@ -55,6 +55,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.short_cases(5)
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_no_command_breaks_and_no_gate_passes(scored: Run, kind: str) -> None:
     """The gate asks for 0.9: `bad` has 0.6, and `good`, which passes, is not the last run."""

@@ -271,6 +271,7 @@ def test_explain_is_short_without_a_metric_and_full_on_demand(assay: Run, tmp_pa
 WORDS = {word for title in (*_HEAD, "row", "id", "metric", "cause", "why") for word in title.split()}
 
 
+@pytest.mark.short_cases(6)
 @pytest.mark.parametrize("columns", [60, 80, 120])
 @pytest.mark.parametrize(
     "args",
@@ -302,6 +303,7 @@ def test_the_demo_fits_the_terminal(assay: Run, monkeypatch: pytest.MonkeyPatch,
     assert set(out.partition("──")[0].split()) <= WORDS
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize(
     ("environment", "coloured"),
     [
@@ -352,6 +354,7 @@ def test_a_terminal_has_colours_and_a_bar_that_goes(data: str, tmp_path: Path) -
     assert "1661" not in text
 
 
+@pytest.mark.long
 def test_a_reader_that_goes_away_is_no_message() -> None:
     """`assay metrics | head -1`."""
     command = [sys.executable, "-m", "assay", "metrics"]

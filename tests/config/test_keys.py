@@ -57,6 +57,7 @@ def authorizations(server: OpenAIServer) -> set[str]:
     return {call.headers.get("authorization", "") for call in server.calls}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", ["assay.toml", "pyproject.toml"])
 def test_the_key_of_a_located_file_is_not_sent(tmp_path: Path, server: OpenAIServer, file: str) -> None:
     done = assay(project(tmp_path, server, file=file), *SCORE)
@@ -126,12 +127,14 @@ def test_a_key_on_the_command_line_does_not_go_to_the_address_of_the_file(tmp_pa
     assert "assay.toml: [judge] base_url line 3: OPENAI_API_KEY is not sent to" in done.stderr
 
 
+@pytest.mark.long
 def test_a_file_that_is_named_sends_the_key(tmp_path: Path, server: OpenAIServer) -> None:
     done = assay(project(tmp_path, server), *SCORE, "--config", "assay.toml")
     assert done.returncode == 0, done.stderr
     assert authorizations(server) == {f"Bearer {SECRET}"}
 
 
+@pytest.mark.long
 def test_a_pair_that_the_environment_allows_is_sent(tmp_path: Path, server: OpenAIServer) -> None:
     pair = f"OTHER@example.com, AWS_SECRET_ACCESS_KEY@{server.base_url.split('/')[2]}"
     done = assay(project(tmp_path, server), *SCORE, **{ALLOW: pair})
@@ -139,6 +142,7 @@ def test_a_pair_that_the_environment_allows_is_sent(tmp_path: Path, server: Open
     assert authorizations(server) == {f"Bearer {SECRET}"}
 
 
+@pytest.mark.long
 def test_address_and_key_on_the_command_line_are_sent(tmp_path: Path, server: OpenAIServer) -> None:
     options = ("--base-url", server.base_url, "--api-key-env", "AWS_SECRET_ACCESS_KEY")
     done = assay(project(tmp_path, server), *SCORE, *options)
@@ -146,6 +150,7 @@ def test_address_and_key_on_the_command_line_are_sent(tmp_path: Path, server: Op
     assert authorizations(server) == {f"Bearer {SECRET}"}
 
 
+@pytest.mark.long
 def test_an_address_without_a_key_gets_the_texts_and_no_key(tmp_path: Path, server: OpenAIServer) -> None:
     done = assay(project(tmp_path, server, key=False), *SCORE)
     assert done.returncode == 0, done.stderr

@@ -66,6 +66,7 @@ def is_refused(folder: Path) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_a_trusted_file_sends_its_key_until_it_changes(tmp_path: Path, server: OpenAIServer) -> None:
     folder = project(tmp_path, server)
     refused = assay(folder, *SCORE)
@@ -312,6 +313,7 @@ def test_a_store_of_a_part_of_a_repository_may_lie_in_another_part(tmp_path: Pat
             check_store(config)
 
 
+@pytest.mark.long
 def test_a_command_writes_no_store_outside_of_the_repository_unless_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "repo").mkdir()
     row = {"question": "q", "answer": "a", "contexts": ["c"]}
@@ -339,6 +341,7 @@ def test_instructions_of_a_part_of_a_repository_may_lie_in_another_part(tmp_path
         check_instructions(outside)
 
 
+@pytest.mark.long
 def test_commands_refuse_instructions_from_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "repo").mkdir()
     (tmp_path / "i.toml").write_text('[support]\nnote = "secret"\n')

@@ -145,6 +145,7 @@ ONCE = {"generator", "arrow reader"}
 TOTAL_UNKNOWN = {"generator", "arrow reader", "arrow dataset", "polars lazy", "hugging face stream"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_gives_the_same_samples(name: str, tmp_path: Path) -> None:
     """Samples, columns, total and re-iteration agree across all formats."""

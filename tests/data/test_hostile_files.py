@@ -83,6 +83,7 @@ def _read(path: Path) -> list[Any]:
     return [item for _, item in open_data(path)]
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(files())
 def test_only_input_errors_come_out_of_any_file(

@@ -222,6 +222,7 @@ def test_rows_of_which_the_file_says_that_they_are_large_are_errors(tmp_path: Pa
     assert message in errors[0]
 
 
+@pytest.mark.long
 @given(st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_parquet_rows_are_the_same_at_any_size(tmp_path: Path, data: st.DataObject) -> None:

@@ -315,6 +315,7 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.long
 @given(junk=st.lists(json_values, max_size=4))
 def test_no_json_at_all_breaks_the_reading(tmp_path_factory: pytest.TempPathFactory, junk: list[Any]) -> None:
     path = tmp_path_factory.getbasetemp() / "junk.json"

@@ -72,6 +72,7 @@ def texts_of(cell: object) -> list[str]:
     return [context.text for context in passages(cell) or ()]
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("make", PRINTS.values(), ids=PRINTS)
 @given(texts=st.lists(st.text("ab,'\"\\\n()[]{}=é ", min_size=1).filter(str.strip), min_size=2, max_size=4))
 def test_a_print_is_the_list_that_was_printed(make: Callable[[list[str]], object], texts: list[str]) -> None:
@@ -230,6 +231,7 @@ def test_a_table_of_a_document_stays_one_passage(name: str) -> None:
     assert texts_of(table) == [table]
 
 
+@pytest.mark.long
 @given(st.data())
 def test_any_printed_frame_of_passages_is_refused(data: st.DataObject) -> None:
     pandas = pytest.importorskip("pandas")

@@ -107,6 +107,7 @@ def test_deleted_rows_are_missing_whichever_they_are(sound: bytes, tmp_path: Pat
             assert low <= MEAN <= high
 
 
+@pytest.mark.long
 def test_every_command_says_it_in_a_sentence(
     sound: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

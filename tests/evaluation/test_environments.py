@@ -105,6 +105,7 @@ result
     assert "<strong>0.750</strong>" in shown["text/html"]
 
 
+@pytest.mark.long
 def test_no_loop_is_patched_and_none_is_left_behind(tmp_path):
     import psutil
 

@@ -494,6 +494,7 @@ def test_a_judge_that_never_answers_costs_its_row_and_no_more(tmp_path):
     assert result.errors[0].cause == "timeout"
 
 
+@pytest.mark.long
 def test_the_run_deadline_leaves_a_partial_result_that_says_so(tmp_path):
     rows = [*ROWS, {"id": "d", "question": "?", "contexts": ["x"], "answer": "It never ends."}]
     result = evaluate(rows, "faithfulness", Slow(support=lambda c, p: "supported"), store=tmp_path, deadline=1.5)
@@ -623,6 +624,7 @@ def test_kill_9_and_rerun_continues(tmp_path):
     assert done_before >= 30
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_a_complete_partial_result(tmp_path):
     process = run_script(tmp_path)
     wait_for_rows(tmp_path, 20)

@@ -80,6 +80,7 @@ def sync_in_a_loop(judge: Any, store: Path, **options: Any) -> Result:
     return asyncio.run(main())
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("how", STUCK)
 @pytest.mark.parametrize("way", [plain, in_a_loop, sync_in_a_loop], ids=lambda way: way.__name__)
 def test_a_run_ends_though_its_judge_does_not(
@@ -90,6 +91,7 @@ def test_a_run_ends_though_its_judge_does_not(
     scored(result, store=tmp_path)
 
 
+@pytest.mark.long
 def test_a_judge_that_comes_back_later_changes_nothing(tmp_path: Path, over: threading.Event) -> None:
     sent: list[Any] = []
     result = plain(
@@ -104,6 +106,7 @@ def test_a_judge_that_comes_back_later_changes_nothing(tmp_path: Path, over: thr
     assert len(list(Store(tmp_path).rows(result.run))) == STUCK_AT
 
 
+@pytest.mark.long
 def test_a_metric_that_blocks(tmp_path: Path, over: threading.Event) -> None:
     def faithfulness(answer: str) -> float:
         if "stuck" in answer:
@@ -117,6 +120,7 @@ def test_a_metric_that_blocks(tmp_path: Path, over: threading.Event) -> None:
     scored(result, store=tmp_path)
 
 
+@pytest.mark.long
 def test_data_that_block(tmp_path: Path, over: threading.Event) -> None:
     def rows() -> Iterator[dict[str, Any]]:
         for number, row in enumerate(DATA):
@@ -131,6 +135,7 @@ def test_data_that_block(tmp_path: Path, over: threading.Event) -> None:
     assert result.rows in (STUCK_AT - 1, STUCK_AT)  # a row may be on its way when the next is read
 
 
+@pytest.mark.long
 def test_a_callback_that_blocks(tmp_path: Path, over: threading.Event) -> None:
     def on_score(row: Any) -> None:
         if row.sample.id == "0":

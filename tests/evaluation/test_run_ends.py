@@ -94,6 +94,7 @@ evaluate(DATA, "faithfulness", ScriptedJudge(support=support), store=sys.argv[1]
 """
 
 
+@pytest.mark.long
 def test_a_process_that_is_killed(tmp_path: Path) -> None:
     """What it said at its start counts: it was to score 40 rows. The last rows may not have been written yet."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=Path(__file__).parents[2], check=False,

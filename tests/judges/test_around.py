@@ -31,6 +31,7 @@ def test_a_function_is_told_whether_its_judge_sees(seeing: bool) -> None:
     assert found.value == float(seeing)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seeing", [True, False])
 def test_a_jury_shows_the_pictures_to_a_judge_that_sees_and_reads_them_to_others(
     seeing: bool, monkeypatch: pytest.MonkeyPatch

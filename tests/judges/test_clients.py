@@ -64,6 +64,7 @@ async def test_retries_of_a_client_of_ones_own_are_counted_here() -> None:
         assert len(server.calls) == 2
 
 
+@pytest.mark.long
 def test_a_client_of_ones_own_serves_several_runs_and_keeps_to_the_budget(tmp_path) -> None:
     rows = [{"question": "When?", "contexts": list(PASSAGES), "answer": f"The bridge opened in {y}."} for y in (1, 2)]
     with OpenAIServer() as server:

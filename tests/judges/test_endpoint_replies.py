@@ -526,6 +526,7 @@ async def test_an_address_that_is_not_there_keeps_its_cause_and_teaches_nothing(
     assert judge.dialect.structured == "json_schema"
 
 
+@pytest.mark.long
 @given(JSON)
 def test_any_body_is_a_native_reply_or_itself(body: Any) -> None:
     found = completion_of(body)

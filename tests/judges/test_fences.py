@@ -62,6 +62,7 @@ def test_titles_cannot_end_a_fence() -> None:
     assert text.splitlines()[1] == "x"
 
 
+@pytest.mark.long
 @given(st.text(st.characters(), max_size=60))
 def test_clean_keeps_length_and_leaves_ordinary_text_alone(text: str) -> None:
     cleaned = fences.clean(text)

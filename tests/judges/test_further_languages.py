@@ -47,6 +47,7 @@ def scored(row):
     return asyncio.run(METRICS["faithfulness"]().score(sample, JudgementCache(EmbeddedJudge())))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", ROWS)
 def test_a_row_is_scored_with_evidence_in_its_own_words(language):
     """The language is found out; what is in the passage is supported, by the sentence that says it."""

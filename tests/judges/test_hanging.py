@@ -60,6 +60,7 @@ def test_an_endpoint_is_silent_only_after_a_whole_time_out_without_any_answer() 
     assert math.isfinite(latency.allowed(100, 60.0, 0))
 
 
+@pytest.mark.long
 async def test_a_call_that_hangs_is_cut_after_a_multiple_of_what_the_endpoint_takes(judge_at: JudgeAt) -> None:
     """30 calls of some milliseconds, then one that hangs at first: it is answered within seconds, not after 60."""
     hung: list[Call] = []

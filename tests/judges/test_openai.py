@@ -193,6 +193,7 @@ async def test_calls_that_never_end_cost_their_own_prompt_only(judge_at: JudgeAt
     assert {answers[n].failure.cause for n in failed} == {Cause.TIMEOUT}  # type: ignore[union-attr]
 
 
+@pytest.mark.long
 async def test_a_strict_rate_loses_nothing(judge_at: JudgeAt) -> None:
     """3 calls a period, then 60: every prompt is answered, and refusals stop once the pace is found."""
     behaviour = Behaviour(allowed=3, period=0.4)

@@ -132,6 +132,7 @@ TEXTS: dict[str, tuple[str, tuple[float, float]]] = {
 }
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("most", [0, 1])
 async def test_no_tokenizers_whole_prompt_is_taken_for_a_shortened_one(name: str, most: int, judge_at: JudgeAt) -> None:
@@ -145,6 +146,7 @@ async def test_no_tokenizers_whole_prompt_is_taken_for_a_shortened_one(name: str
         check_prompt(window, int(window * ratios[most]), lambda window=window: [read[: int(window * ratios[most])]])  # type: ignore[misc]
 
 
+@pytest.mark.long
 @given(
     st.sampled_from([text for text, _ in TEXTS.values()]),
     st.integers(100, 400_000),
@@ -258,6 +260,7 @@ def outcome(history: PromptHistory, reported: int, chars: int) -> bool:
     return True
 
 
+@pytest.mark.long
 @given(st.lists(st.integers(500, 60_000), min_size=3, max_size=40), st.floats(1, 12))
 def test_a_server_that_counts_whole_prompts_raises_no_alarm_whatever_its_tokens(
     prompts: list[int], ratio: float
@@ -269,6 +272,7 @@ def test_a_server_that_counts_whole_prompts_raises_no_alarm_whatever_its_tokens(
             assert outcome(history, int(tokens), chars)
 
 
+@pytest.mark.long
 @given(
     st.lists(st.integers(500, 60_000), min_size=1, max_size=15),
     st.integers(1, 4),
@@ -293,6 +297,7 @@ def test_one_prompt_that_is_sent_again_and_again_raises_no_alarm(chars: int, unc
     assert all(outcome(history, uncached, chars) for _ in range(times))
 
 
+@pytest.mark.long
 @given(st.integers(260, 2000), st.lists(st.floats(1.05, 8), min_size=3, max_size=20), st.floats(3.5, 5))
 def test_a_window_is_noticed_once_three_prompts_were_cut_to_it(
     num_ctx: int, lengths: list[float], ratio: float

@@ -451,6 +451,7 @@ PIECES = (
 SPOKEN = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 
+@pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(
     st.one_of(st.text(max_size=200), st.text("ab.!? \n-*#:|1[]", max_size=200), SPOKEN),

@@ -219,6 +219,7 @@ def test_a_judge_that_nobody_can_count_is_refused_with_a_budget() -> None:
             make()
 
 
+@pytest.mark.long
 def test_waiting_for_room_scores_everything_in_time() -> None:
     """With `wait` the samples stay until the window moves on; the clock of the ledger is moved by hand."""
     with OpenAIServer() as server:

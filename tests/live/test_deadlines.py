@@ -69,6 +69,7 @@ def check(scores: dict[str, Any], stuck: set[str]) -> None:
     assert all(score.value == 1.0 for name, score in scores.items() if name not in late)
 
 
+@pytest.mark.short_cases(2)
 @WAYS
 @pytest.mark.parametrize("how", STUCK)
 def test_a_judge_that_does_not_let_go(way: Callable[..., Any], how: str, tmp_path: Path, over: threading.Event) -> None:
@@ -79,6 +80,7 @@ def test_a_judge_that_does_not_let_go(way: Callable[..., Any], how: str, tmp_pat
     assert sum(score.value == 1.0 for score in scores.values()) == 3  # one at a time: the others are not held up
 
 
+@pytest.mark.short_cases(2)
 @WAYS
 @pytest.mark.parametrize("how", STUCK)
 def test_all_at_once(way: Callable[..., Any], how: str, tmp_path: Path, over: threading.Event) -> None:
@@ -88,6 +90,7 @@ def test_all_at_once(way: Callable[..., Any], how: str, tmp_path: Path, over: th
     check(scores, {str(n) for n in range(8)})
 
 
+@pytest.mark.long
 @WAYS
 def test_a_metric_that_blocks(way: Callable[..., Any], tmp_path: Path, over: threading.Event) -> None:
     class Blocking(Probe):
@@ -118,6 +121,7 @@ def test_a_judge_that_comes_back_later_scores_nothing_twice(over: threading.Even
     assert [one.sample.id for one in sink.written] == ["1", "2"]
 
 
+@pytest.mark.long
 def test_a_worker_can_be_stopped_while_a_judge_holds_its_thread(tmp_path: Path, over: threading.Event) -> None:
     queue, judge = SampleQueue(tmp_path), StuckJudge("blocks its event loop", over, "stuck")
     queue.submit(sample("1", "It is stuck."))

@@ -34,7 +34,7 @@ def test_off_is_an_intake_that_takes_nothing(monkeypatch: pytest.MonkeyPatch, wo
         assert not intake.submit(SAMPLE)
         assert intake.flush(0)
         assert intake.close().submitted == 0
-    assert threads() == before
+    assert not threads() - before  # those of earlier tests may end meanwhile
 
 
 @pytest.mark.parametrize("word", ["true", "1", "Yes", "on", "", "  "])

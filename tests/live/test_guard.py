@@ -150,6 +150,7 @@ def test_hallucination_blocks_above_its_threshold(make: Any) -> None:
     assert decision.headline == "blocked: hallucination = 0.500, at most 0.4 wanted"
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize(
     ("answer", "outcome", "failed"),
     [
@@ -267,6 +268,7 @@ def test_a_judge_that_will_not_be_cancelled_holds_up_nobody(make: Any) -> None:
     free.set()
 
 
+@pytest.mark.long
 def test_a_judge_that_blocks_the_thread_is_left_behind(make: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(loops, "STUCK_AFTER", 0.1)
     free = threading.Event()

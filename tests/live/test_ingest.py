@@ -83,6 +83,7 @@ def test_a_second_pass_adds_what_is_new(queue: SampleQueue) -> None:
     assert queue.report().appended == 11
 
 
+@pytest.mark.long
 def test_late_and_long_and_repeated_traces_are_scored_once(tmp_path: Path) -> None:
     """40 passes, 10 s apart, with four restarts. Some traces take minutes, some are seen up to 50 s after they ended,
     and the store gives them in any order, some of them twice. The overlap is a minute."""

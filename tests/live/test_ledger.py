@@ -173,6 +173,7 @@ def test_a_machine_that_starts_with_a_clock_behind_counts_on(tmp_path: Path, mon
     assert isinstance(ledger.take(Spend(1), HUNDRED), float)
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(
     steps=st.lists(st.tuples(st.floats(0, 40), st.sampled_from([0.0, 0.0, -9e5, -100.0, 50.0, 9e5])), max_size=30),

@@ -137,6 +137,7 @@ def test_a_full_scorer_does_not_keep_the_thread_from_another(scorer: Any) -> Non
     slow.close(0.1)
 
 
+@pytest.mark.long
 def test_where_the_host_computes_a_lane_looks_less_often() -> None:
     looks: list[float] = []
     lane = SharedThread("looking", 0.02, seldom=0.2)

@@ -51,6 +51,7 @@ def run_ways(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str
     return run
 
 
+@pytest.mark.short_cases(2)
 @forks
 @pytest.mark.parametrize("state", ["cold", "warm"])
 @pytest.mark.parametrize("kind", ["queue", "live"])
@@ -134,6 +135,7 @@ scorer.submit(Sample(question="Why?", answer="Cats purr.", contexts=(Context(tex
 """
 
 
+@pytest.mark.long
 def test_queued_samples_are_scored_before_the_judge_is_stopped() -> None:
     """The embedded judge refuses to read once it is stopped, and the last samples would be failed (bug).
 

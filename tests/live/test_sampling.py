@@ -62,6 +62,7 @@ def test_another_process_decides_the_same() -> None:
     assert position("trace", "") == 0xB3B58543676FBF2B
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("rate", [0.01, 0.1, 0.5, 0.9])
 def test_the_share_taken_is_the_rate(rate: float) -> None:
     taken = sum(Sampling(rate).decide(sample(f"trace {n}")).taken for n in range(20_000))

@@ -408,6 +408,7 @@ def test_a_forked_child_starts_afresh_and_works(scorer: Any) -> None:
     assert live.health().submitted == 2
 
 
+@pytest.mark.long
 def test_the_end_of_the_process_delivers_what_is_queued_and_does_not_hang(tmp_path: Any) -> None:
     script = f"""
 from assay.judges.scripted_judge import ScriptedJudge

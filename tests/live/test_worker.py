@@ -148,6 +148,7 @@ def test_three_processes_share_a_queue_and_score_each_sample_once(tmp_path: Path
     assert reconciled(queue).scored == 400
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM handlers")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_hands_back_what_is_in_work_at_once(tmp_path: Path, number: int) -> None:
@@ -468,6 +469,7 @@ def test_partial_answers_are_skipped_unless_asked(tmp_path: Path) -> None:
     assert working(queue, MemorySink()).run(until_empty=True).causes == {"partial": 1}
 
 
+@pytest.mark.long
 def test_a_blocked_file_only_delays(tmp_path: Path) -> None:
     import sqlite3
 

@@ -134,6 +134,7 @@ def test_what_is_wrong_with_another_package_is_said(name: str, message: str) -> 
         resolve_metrics(name)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("package")
 def test_the_command_line_lists_metrics_of_other_packages(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}

@@ -206,6 +206,7 @@ def is_invented(entry: dict[str, Any]) -> bool:
     return bool(entry["quote"]) and entry["quote"] not in PASSAGES[int(entry["passage"][1]) - 1]
 
 
+@pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.tuples(LABELS, ENTRIES), min_size=2, max_size=2))
 def test_no_reply_scores_higher_with_quotes_that_are_not_in_the_passages(

@@ -33,6 +33,7 @@ def unpacked(page: str, name: str) -> Any:
     return json.loads(gzip.decompress(base64.b64decode(found[1])))
 
 
+@pytest.mark.long
 def test_the_policy_names_the_hashes_of_its_style_and_its_script_and_forbids_all_else(file: Path):
     page = file.read_text("utf-8")
     style, script = re.search(r"<style>(.*?)</style>", page, re.S), re.search(r"<script>(.*?)</script>", page, re.S)

@@ -16,6 +16,7 @@ from assay.store.store import Store
 from assay.testing.bench import exchange
 
 
+@pytest.mark.long
 def test_a_live_score_can_be_explained(tmp_path: Path) -> None:
     sink = StoreSink(tmp_path / ".assay")
     sink.write(exchange({}, id="first"))

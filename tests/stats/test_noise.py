@@ -118,6 +118,7 @@ def test_two_more_readings_differ_by_no_more_than_the_tolerance_in_4000_draws(re
     assert within(read, n, 4000) >= 0.935
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(st.just("a"), st.lists(st.floats(0, 1), min_size=2, max_size=2)), min_size=1, max_size=20))
 def test_a_tolerance_is_never_0(rows: list[tuple[str, list[float | None]]]) -> None:
     """Not even where readings agree: some row of many may still be read another way."""

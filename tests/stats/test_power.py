@@ -57,6 +57,7 @@ def test_clusters_cost_their_design_effect() -> None:
     assert clustered == pytest.approx(2 * plain, rel=0.01)
 
 
+@pytest.mark.long
 def test_noise_never_helps_and_other_rows_need_more() -> None:
     for sd in (None, 0.3):
         needed = [rows_needed(Assumptions(sd=sd, noise=noise), 0.1) for noise in (0.0, 0.05, 0.1, 0.2)]

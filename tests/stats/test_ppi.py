@@ -164,6 +164,7 @@ def check_by_uncertainty(rows: int, n: int, draws: int) -> None:
     )
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize(("rows", "n"), [(60, 50), (200, 100), (400, 200)])
 def test_labels_drawn_by_uncertainty_give_no_biased_mean(rows: int, n: int) -> None:
     """Of the rest alone the judge's mean is too good: the unsure rows, which are worse, are missing from it."""
@@ -235,6 +236,7 @@ def shown_and_wrong(n: int, good: float, found: float, alarm: float, draws: int)
 FEW = [(0.8, 0.95, 0.1), (0.97, 0.95, 0.1), (0.95, 0.95, 0.1), (0.8, 0.6, 0.5), (0.9, 1.0, 0.0), (0.97, 1.0, 0.0)]
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize(("good", "found", "alarm"), FEW)
 def test_thirty_labels_with_few_bad_rows_are_seldom_wrong(good: float, found: float, alarm: float) -> None:
     assert shown_and_wrong(30, good, found, alarm, 200) <= 0.065 + 2.5 * math.sqrt(0.065 * 0.935 / 200)

@@ -65,6 +65,7 @@ SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 0.98, 0.999, 1.0]) | st.floats(0
 ROWS = st.lists(st.tuples(SCORES, SCORES), min_size=2, max_size=24)
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(ROWS, st.booleans(), st.sampled_from([0.9, 0.95]))
 def test_the_interval_holds_0_exactly_where_the_test_does_not_reject_it(

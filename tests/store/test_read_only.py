@@ -65,6 +65,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_commands_that_read_work(read_only: Path, command: tuple[str, ...]) -> None:
     expected = assay(read_only, *command)
@@ -75,6 +76,7 @@ def test_commands_that_read_work(read_only: Path, command: tuple[str, ...]) -> N
     assert files(read_only) == before
 
 
+@pytest.mark.long
 def test_what_writes_is_refused_in_one_line(read_only: Path) -> None:
     lock(read_only)
     found = assay(read_only, "score", "rows.jsonl", "--metrics", "ragas:exact_match", "--quiet")
@@ -84,6 +86,7 @@ def test_what_writes_is_refused_in_one_line(read_only: Path) -> None:
     assert "read-only" in error
 
 
+@pytest.mark.long
 def test_rows_that_stand_beside_the_file_are_read(read_only: Path) -> None:
     """As of a process that was killed: the last transactions are in the file -wal alone."""
     kept = read_only / "kept"
@@ -105,6 +108,7 @@ def test_rows_that_stand_beside_the_file_are_read(read_only: Path) -> None:
     assert files(read_only) == before
 
 
+@pytest.mark.long
 def test_a_store_that_is_not_there_says_so(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:

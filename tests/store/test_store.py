@@ -132,6 +132,7 @@ def test_a_full_disk_is_a_store_error_and_what_is_there_stays(tmp_path, monkeypa
     WRITES[name](store)  # there is room again
 
 
+@pytest.mark.long
 def test_a_store_that_is_locked_for_long_says_so(tmp_path):
     store = filled(tmp_path)
     store._tables._file._timeout = 0.01

@@ -41,6 +41,7 @@ def test_whatever_is_plain_is_split_as_by_pysbd(words: list[str], space: str) ->
     assert quick is None or quick == slow
 
 
+@pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(NASTY), st.sampled_from(WORDS)), max_size=14), st.sampled_from(["", " "]))
 def test_no_nasty_text_passes_for_plain(pieces: list[str], space: str) -> None:

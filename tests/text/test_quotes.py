@@ -98,6 +98,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=300)
 @given(PIECES, PIECES, PIECES)
 def test_a_piece_of_the_passage_is_found(before: str, quote: str, after: str) -> None:
@@ -108,6 +109,7 @@ def test_a_piece_of_the_passage_is_found(before: str, quote: str, after: str) ->
         assert span.of(passage) == quote
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=300)
 @given(
     PIECES,

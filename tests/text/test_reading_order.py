@@ -84,6 +84,7 @@ def test_no_line_is_lost(drawn: list[tuple[float, float, float, float, str]]) ->
     assert sorted(in_reading_order(lines), key=repr) == sorted(lines, key=repr)
 
 
+@pytest.mark.long
 def test_many_lines_take_time_in_proportion() -> None:
     def seconds(count: int) -> float:
         page = [line("a line of running text", LEFT if n % 2 else RIGHT, n / count) for n in range(count)]

@@ -52,6 +52,7 @@ def test_the_test_part_has_a_hundred_statements_of_each_kind() -> None:
     assert {kind for kind in corpus.KINDS if kinds[kind] < 100} == set()
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("part", corpus.PARTS)
 def test_word_overlap_does_not_tell_the_label(part: str) -> None:
     for language in sorted({row.language for row in ROWS[part]}):

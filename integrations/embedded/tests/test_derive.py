@@ -34,6 +34,7 @@ def test_a_number_is_swapped_for_another(seed: int) -> None:
     assert sum(a != b for a, b in zip(before, after, strict=True)) == 1  # exactly one of the two, for another number
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(st.from_regex(r"[1-9][0-9]{0,2}(,[0-9]{3}){0,2}(\.[0-9]{1,3})?", fullmatch=True), SEEDS)
 def test_a_number_near_another_is_never_the_same(number: str, seed: int) -> None:

@@ -60,6 +60,7 @@ def test_one_sentence_is_taken_however_long(budget: int) -> None:
     assert shown(FILLER * 10, "Revenue doubled.", budget) == FILLER.strip()
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(TEXTS, st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), st.integers(1, 60))
 def test_spans_are_sentences_in_order_within_the_budget(text: str, claim: str, budget: int) -> None:

@@ -170,6 +170,7 @@ def leaves(value: Any) -> list[Any]:
     return [leaf for inner in value for leaf in leaves(inner)] if isinstance(value, list) else [value]
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(WORDS, VALUES, min_size=1, max_size=4), st.sampled_from([None, 1]), st.booleans())
 def test_no_value_of_any_object_is_lost(record: dict[str, Any], indent: int | None, python: bool) -> None:

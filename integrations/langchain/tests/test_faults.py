@@ -139,6 +139,7 @@ def results(kit: Any, config: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.short_cases(20)
 @pytest.mark.parametrize("fault", FAULTS, ids=NAMES)
 @pytest.mark.parametrize("place", PLACES)
 def test_the_hosts_results_are_unchanged_and_each_fault_is_counted_once(

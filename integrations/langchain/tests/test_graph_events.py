@@ -33,6 +33,7 @@ def test_a_handler_is_one_of_langgraphs_where_that_is_loaded(kind: type[AssayCal
         assert pickle.loads(pickle.dumps(handler)) is copy.deepcopy(handler) is handler
 
 
+@pytest.mark.long
 def test_without_langgraph_it_is_a_handler_as_before() -> None:
     code = (
         "import sys; from assay_langchain import AssayCallbackHandler as H; h = H(metrics=()); "

@@ -282,6 +282,7 @@ print(handlers[0])
 """
 
 
+@pytest.mark.long
 def test_a_pickled_handler_says_in_another_process_what_it_is() -> None:
     handler = AssayCallbackHandler(metrics=())
     pickled = pickle.dumps(handler)

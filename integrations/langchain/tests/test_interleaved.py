@@ -107,6 +107,7 @@ async def test_shuffled_and_doubled_events_of_interleaved_requests() -> None:
     assert intake.errors == []
 
 
+@pytest.mark.long
 def test_the_same_from_many_threads() -> None:
     intake = Held()
     handler = AssayCallbackHandler(scorer=intake, max_traces=6 * REQUESTS)  # each run may be a root at first

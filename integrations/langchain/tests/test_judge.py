@@ -298,6 +298,7 @@ def test_a_model_is_shown_the_bytes_of_a_picture() -> None:
     assert set(shown) == {hashlib.sha256(BRIDGE).hexdigest()}
 
 
+@pytest.mark.long
 def test_an_endpoint_that_refuses_pictures_needs_vision() -> None:
     with OpenAIServer(sees=False) as server:
         score = seen_by(LangChainJudge(chat(server), max_attempts=1))

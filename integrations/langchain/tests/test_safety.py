@@ -111,6 +111,7 @@ def test_full_queue_drops_and_counts_and_does_not_block(captured: Any, kit: Any)
     assert it.handler.health().live.finished == live.submitted
 
 
+@pytest.mark.long
 def test_a_slow_sink_does_not_stop_the_scoring(captured: Any, kit: Any) -> None:
     class Slow:
         def write(self, scored: Any) -> None:

@@ -50,6 +50,7 @@ def test_sync_stream_closed_at_every_position(captured: Any, kit: Any, position:
     assert sample.answer is None or ANSWER.startswith(sample.answer)
 
 
+@pytest.mark.long
 def test_sync_stream_left_by_break_and_collected(captured: Any, kit: Any) -> None:
     it = captured()
     for _ in kit.rag().stream(QUESTION, config=it.config):
@@ -138,6 +139,7 @@ def test_partial_answers_are_scored_when_asked(captured: Any, kit: Any) -> None:
     assert scored.values == {"faithfulness": 1.0}
 
 
+@pytest.mark.long
 def test_fifth_of_the_streams_abandoned_and_nothing_left(captured: Any, kit: Any) -> None:
     it = captured()
     for number in range(100):

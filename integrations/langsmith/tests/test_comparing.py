@@ -152,6 +152,7 @@ class Experiments(Client):
         self.told.append(told)
 
 
+@pytest.mark.long
 def test_evaluate_comparative(judge: ScriptedJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
     from langsmith.evaluation import _runner

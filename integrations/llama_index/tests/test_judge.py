@@ -146,6 +146,7 @@ def test_it_is_taken_wherever_a_judge_is(server: OpenAIServer) -> None:
     assert found.score is not None
 
 
+@pytest.mark.long
 def test_it_keeps_what_judges_promise(server: OpenAIServer) -> None:
     check_judge(LlamaIndexJudge(llm(server)))
 

@@ -158,6 +158,7 @@ def test_what_the_engine_changed_before_it_answered_counts_and_what_it_changed_a
     assert type(context.metadata.get("page")) is type(expected[2].get("page"))
 
 
+@pytest.mark.long
 def test_many_threads(kit, heard):
     engine = kit.engine()
     with ThreadPoolExecutor(16) as pool:

@@ -52,6 +52,7 @@ def test_early_close_is_abandoned(kit, heard, read):
     assert (heard.one.status, heard.one.answer) == ("abandoned", "".join(TOKENS[:read]))
 
 
+@pytest.mark.long
 async def test_cancelled_reader(kit, heard):
     response = await kit.engine(streaming=True).aquery(QUESTION)
     got = []

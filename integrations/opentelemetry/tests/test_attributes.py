@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from assay_opentelemetry.attributes import Attributes, flatten, from_json, lookup, nest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ def branches(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(objects, st.lists(objects, min_size=1, max_size=3))
 
 
+@pytest.mark.long
 @given(st.dictionaries(NAMES, st.recursive(LEAVES, branches, max_leaves=12), max_size=4))
 def test_flat_attributes_nest_to_what_they_were(nested: dict[str, Any]) -> None:
     flat = flatten(nested)
@@ -25,6 +27,7 @@ def test_flat_attributes_nest_to_what_they_were(nested: dict[str, Any]) -> None:
     assert not any(isinstance(value, dict) for value in flat.values() if value)
 
 
+@pytest.mark.long
 @given(st.dictionaries(NAMES, st.recursive(LEAVES, branches, max_leaves=12), max_size=4))
 def test_every_value_is_found_flat_and_nested(nested: dict[str, Any]) -> None:
     flat = flatten(nested)

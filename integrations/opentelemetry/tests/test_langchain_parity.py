@@ -110,6 +110,7 @@ def test_spans_tell_what_was_heard_or_nothing(name: str, langchain_spans: Export
     assert bool(other_values(found, kept)) == (name in OTHER)
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("name", ["retrieval_chain", "retriever_tool_with_artifact", "tool_fails"])
 def test_sent_over_otlp_it_is_the_same(name: str, langchain_spans: Exported, tmp_path: Path) -> None:
     """Exported by the real exporter, received, written to a file, and read."""

@@ -291,6 +291,7 @@ ANY_SPAN = st.builds(
 )
 
 
+@pytest.mark.long
 @given(st.lists(ANY_SPAN, max_size=6))
 def test_no_span_is_beyond_reading(spans: list[SpanData]) -> None:
     """Attributes may hold anything: nothing raises, and what comes out is a sample that can be written and read."""

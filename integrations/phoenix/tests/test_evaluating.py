@@ -68,6 +68,7 @@ def test_a_frame_with_a_metric_of_another_system(frame: pd.DataFrame, judge: Scr
     assert (found["name"], found["score"]) == (name, 0.5)
 
 
+@pytest.mark.long
 async def test_a_frame_in_a_running_loop(frame: pd.DataFrame, judge: ScriptedJudge) -> None:
     many = pd.concat([frame.head(1)] * 40, ignore_index=True)
     made = await async_evaluate_dataframe(

@@ -159,6 +159,7 @@ def test_a_test_for_each_row_of_a_file(project: pytest.Pytester) -> None:
     assert the_run(project).rows == 4
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize(
     ("mark", "said"),
     [
@@ -421,6 +422,7 @@ def test_low(assert_scores):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "xdist"])
 def test_tests_that_fail_before_they_are_scored_make_the_run_incomplete(
     project: pytest.Pytester, workers: tuple[str, ...]
@@ -440,6 +442,7 @@ def test_tests_that_fail_before_they_are_scored_make_the_run_incomplete(
     assert json.loads((project.path / "r.json").read_text())["complete"] is False
 
 
+@pytest.mark.long
 def test_a_test_that_is_scored_at_its_second_try_is_scored(project: pytest.Pytester) -> None:
     """As by pytest-rerunfailures, which runs a test again and reports each try."""
     project.makeconftest(

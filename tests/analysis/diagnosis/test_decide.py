@@ -168,6 +168,7 @@ def any_facts(draw: st.DrawFn) -> Facts:
     )
 
 
+@pytest.mark.long
 @given(any_facts(), st.integers(1, 5))
 def test_any_facts_have_exactly_one_label_with_a_reason(known: Facts, top: int) -> None:
     found = decide(known, top)

@@ -98,6 +98,7 @@ def test_texts_of_others_stay_texts(assay: Run) -> None:
     assert ET.parse("h.xml").getroot() is not None
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

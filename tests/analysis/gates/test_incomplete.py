@@ -104,6 +104,7 @@ def is_inconclusive(command: Run, reason: str, *gate: str) -> None:
     assert reason in command(*gate, "--markdown")[1]
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_rows_are_inconclusive_in_every_form(assay_command: Run, damage: str) -> None:
     sql, reason = DAMAGES[damage]
@@ -118,6 +119,7 @@ def test_a_bit_flipped_in_a_row_is_inconclusive(assay_command: Run) -> None:
     is_inconclusive(assay_command, "1 of 10 rows could not be read", "gate", "now", *RULE)
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("why", STOPPED)
 def test_a_run_that_did_not_finish_is_inconclusive_in_every_form(assay_command: Run, why: str) -> None:
     stop(why)
@@ -138,6 +140,7 @@ def test_lost_rows_and_an_early_end_are_both_said(assay_command: Run) -> None:
         assert reason in out
 
 
+@pytest.mark.long
 def test_every_byte_of_a_wrong_row_may_be_damaged(runs: Runs, tmp_path: Path) -> None:
     """One bit of each byte in turn: the gate never passes."""
     runs("now", [1.0] * 5 + [0.0])
@@ -230,6 +233,7 @@ def test_a_run_that_is_killed_or_interrupted_midway(
     assert "3 rows" in out
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_before_its_first_row(command_line: Run, tmp_path: Path) -> None:
     waiting = threading.Event()
 

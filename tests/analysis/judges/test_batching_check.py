@@ -43,6 +43,7 @@ def first_wins(prompt: PromptContent, reply: dict[str, Any]) -> dict[str, Any]:
     return reply
 
 
+@pytest.mark.long
 def test_a_judge_that_reads_texts_alone_agrees_and_is_asked_together_from_then_on(tmp_path: Path) -> None:
     store, judge = Store(tmp_path), Plain()
     found = check_batching(rows(80), judge, store=store, margin=5)
@@ -57,6 +58,7 @@ def test_a_judge_that_reads_texts_alone_agrees_and_is_asked_together_from_then_o
     assert again.kinds() == []  # the check has asked all of it
 
 
+@pytest.mark.long
 def test_a_position_bias_is_caught(tmp_path: Path) -> None:
     found = check_batching(rows(60), Plain(first_wins), store=tmp_path)
     assert found.verdict == "differs", str(found)
@@ -79,6 +81,7 @@ def test_a_rerun_asks_nothing_and_a_later_answer_takes_the_place_of_the_first(tm
     assert question_batching.batched_groups(Plain(), Store(tmp_path)) == frozenset()
 
 
+@pytest.mark.long
 def test_a_bias_in_one_member_of_one_group_leaves_the_others(tmp_path: Path) -> None:
     def useful_with_the_answer(prompt: PromptContent, reply: dict[str, Any]) -> dict[str, Any]:
         expected = next((s.text for s in prompt.material if s.title == "EXPECTED ANSWER"), "")

@@ -347,6 +347,7 @@ def test_few_rows_and_many_metrics_certify_nothing_that_does_not_hold(runs: int)
     assert false <= bound(runs, 3 * 0.05)  # 5 % for each kind
 
 
+@pytest.mark.long
 def test_the_order_in_which_rows_are_done_changes_nothing() -> None:
     data, first, then = whole_rows(40, per_question=2)
     plans = [

@@ -108,6 +108,7 @@ def over(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     event.set()
 
 
+@pytest.mark.short_cases(6)
 @pytest.mark.parametrize("how", STUCK)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_an_evaluation_ends_though_its_judge_does_not(

@@ -261,6 +261,7 @@ def _cases() -> list[Any]:
     ]
 
 
+@pytest.mark.short_cases(20)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("way", "metric", "field"), _cases())
 def test_a_value_that_is_no_text_is_never_scored(way: str, metric: str, field: str) -> None:

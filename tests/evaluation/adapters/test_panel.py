@@ -244,6 +244,7 @@ def test_a_store_keeps_what_was_found(tmp_path: Any) -> None:
     assert (first.asked["support"], second.asked["support"]) == (1, 0)
 
 
+@pytest.mark.long
 def test_huge_texts_are_cut_in_the_explanation_and_nowhere_else() -> None:
     whole = " ".join(f"Fact {number} is so." for number in range(5_000))
     started = time.perf_counter()

@@ -37,6 +37,7 @@ def test_two_files_compare_without_a_store() -> None:
     assert not Path(".assay").exists()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("files")
 def test_a_file_is_gated_against_another_and_reported() -> None:
     gate = ("--max-drop", "ragas:faithfulness=0.05")

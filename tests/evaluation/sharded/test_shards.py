@@ -104,6 +104,7 @@ def test_other_kinds_of_files_are_cut_by_rows(tmp_path: Path, kind: str) -> None
     assert reader.rows(shards[1]) == in_order[3:6]  # back again
 
 
+@pytest.mark.long
 @settings(max_examples=30)
 @given(st.integers(1, 40), st.integers(1, 15), st.integers(1, 9), st.data())
 def test_shards_of_a_parquet_file_are_read_in_any_order(count: int, group: int, size: int, data: st.DataObject) -> None:

@@ -75,6 +75,7 @@ def test_every_result_is_found_whatever_stands_around_it(kind, noise, order, dou
     assert {(one.usage.prompt_tokens, one.usage.completion_tokens) for one in found.values() if one.usage} == {(7, 2)}
 
 
+@pytest.mark.long
 @KINDS
 @given(said=st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

@@ -17,6 +17,7 @@ def known() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("system", [asked.OWN, *systems.SYSTEMS])
 def test_every_metric_asks_and_tells_what_it_did(system: str, known: dict[str, Any]) -> None:
     found = asked.table(system)

@@ -168,6 +168,7 @@ def _useful(shot: album.Shot, name: str) -> str:
     return "useful" if album.useful(shot, name) else "not_useful"
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("metric", sorted(DEEPEVAL_RAG))
 def test_every_rag_number_of_deepeval_with_pictures_is_ours(metric: str) -> None:
     assert len(DEEPEVAL_RAG[metric]) >= 40

@@ -154,6 +154,7 @@ SETS = "(?i)" + "[\\u0100-\\uffff]" * 600  # 6 s
 SLOW = [SETS, SETS.replace("(?i)", "(?is)"), "(?i:" + SETS[4:] + ")", "(?i)" + "[^\\u0100-\\uffff]" * 600]
 
 
+@pytest.mark.short_cases(2)
 @pytest.mark.parametrize("pattern", SLOW)
 @pytest.mark.parametrize("name", ["langchain:regex_match", "deepeval:pattern_match"])
 def test_compiling_is_given_up_too_and_the_loop_goes_on(

@@ -265,6 +265,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.long
 @given(VALUES, SCHEMAS)
 @settings(deadline=None)
 def test_it_says_what_jsonschema_says(value: Any, schema: Mapping[str, Any] | bool) -> None:
