@@ -141,7 +141,7 @@ def faulted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, OpenAISer
     folder = tmp_path_factory.mktemp("faults")
     rows = [row(n) for n in range(ROWS)]
     with OpenAIServer(faulty(), plan=hopeless) as server:
-        judge = judge_at(server, timeout=5.0, deadline=30.0, max_attempts=4)
+        judge = judge_at(server, timeout=5.0, deadline=60.0, max_attempts=8)
         result = evaluate(rows, FIVE, judge, store=folder, concurrency=24)
     return result, server, folder
 
@@ -195,7 +195,7 @@ def test_a_rerun_asks_only_for_what_is_missing(faulted):
     # the same address, now without faults: judgements are filed under model, parameters and address
     port = int(faulty_server.base_url.rsplit(":", 1)[1].split("/")[0])
     with OpenAIServer(port=port) as server:
-        judge = judge_at(server, timeout=5.0, deadline=30.0, max_attempts=4)
+        judge = judge_at(server, timeout=5.0, deadline=60.0, max_attempts=8)
         again = evaluate([row(n) for n in range(ROWS)], FIVE, judge, store=folder, concurrency=24)
     assert again.errors == []
     # per hopeless row: its claims (of answer and reference) and the four readings that waited for them; nothing else
