@@ -69,7 +69,7 @@ def result_document(item: Mapping[Any, Any]) -> Document | None:
     named = [{snake_case(str(key)): value for key, value in level.items()} for level in levels]
     addressed = any(True for fields in named for _ in _addresses(fields))
     text = next((found for fields in named if (found := _longest(fields, addressed))), None)
-    if text is None or not _is_found(named[0], addressed):
+    if text is None or not _is_result(named[0], addressed):
         return None
     identity = next(
         (fields[name] for fields in named for name in _IDS if isinstance(fields.get(name), (str, int))), None
@@ -111,12 +111,12 @@ def _text(value: Any) -> str | None:
     return "\n".join(value) if all(isinstance(part, str) and part.strip() for part in value) else None
 
 
-def _is_found(fields: Fields, addressed: bool) -> bool:
+def _is_result(fields: Fields, addressed: bool) -> bool:
     if "role" in fields or "tool_calls" in fields:
         return False
-    if addressed or "page_content" in fields or any(_is_given(fields.get(name)) for name in _SOURCES):
+    if addressed or "page_content" in fields or any(_has_value(fields.get(name)) for name in _SOURCES):
         return True
-    return any(_is_given(fields.get(name)) for name in _WEAK_SOURCES) and _OTHER.isdisjoint(fields)
+    return any(_has_value(fields.get(name)) for name in _WEAK_SOURCES) and _OTHER.isdisjoint(fields)
 
 
 def _metadata(levels: Sequence[Mapping[Any, Any]], named: Sequence[Fields], text: str) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _addresses(fields: Fields) -> Iterator[Any]:
             yield value
 
 
-def _is_given(value: Any) -> bool:
+def _has_value(value: Any) -> bool:
     return value not in (None, "", {})
 
 
