@@ -26,7 +26,7 @@ DIFFERENT = {
     "iterator": "the instrumentor reads what is the chain's to read, and the chain finds nothing",
     "iterator_listed": "the instrumentor reads what is the chain's to read, and the chain finds nothing",
     "draft_at_a_breakpoint": "a breakpoint raises no exception, and is in no span",
-    "given_for_code": "a breakpoint raises no exception, and is in no span",
+    "human_documents_for_code": "a breakpoint raises no exception, and is in no span",
     "return_direct_in_a_thread": "in spans a breakpoint after a tool would look the same",
     "recorded_in_a_function": "record_context goes to the handler, not into spans",
     "recorded_in_a_tool": "record_context goes to the handler, not into spans",
@@ -93,7 +93,7 @@ def test_shapes_that_spans_tell_differently_still_do(name: str, langchain_spans:
 #: Those of them of which spans tell another value; of the others they leave a part unknown.
 OTHER = (
     "draft_at_a_breakpoint",
-    "given_for_code",
+    "human_documents_for_code",
     "artifacts_in_history",
     "chain_fallback",
     "on_the_model",
