@@ -70,6 +70,13 @@ TABLE: list[tuple[str, tuple[Entry, ...], tuple[str, list[str], int, int] | None
     (N, (("P1", N, "a"),), (N, [N, N], 1, 0)),
     (N, (("P1", S, "a"), ("P2", S, TRUE_TOO)), (S, [S, S], 2, 0)),
     (S, (("P1", S, "14 days"),), (S, [S, N], 1, 0)),
+    (S, (("P1", S, "14"),), (S, [S, N], 1, 0)),
+    # a piece of a word, or none, keeps no label
+    (S, (("P1", S, "e"),), AMBIGUOUS),
+    (S, (("P1", S, "."),), AMBIGUOUS),
+    (C, (("P1", C, "4"),), AMBIGUOUS),  # of 14
+    (S, (("P1", T, "e"), ("P2", T, "m")), AMBIGUOUS),
+    (S, (("P1", T, "14"), ("P2", T, "fee")), (S, [N, N], 2, 0)),
     # one invented quote
     (S, (("P1", S, INVENTED),), AMBIGUOUS),
     (S, (("P1", C, INVENTED),), AMBIGUOUS),

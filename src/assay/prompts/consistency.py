@@ -8,6 +8,7 @@ A quote is evidence if a string search finds it in its passage. The rules, for a
 
 For support, where a verdict is on several passages together:
 
+- A located quote that is no more than a piece of a word, or a full stop, is no evidence either.
 - "supported" needs a located quote of a passage that supports the claim alone, or located quotes of two or more
   passages that have the label "together"; "contradicted" needs a located quote that contradicts it. Otherwise the reply
   contradicts itself.
@@ -48,6 +49,7 @@ class PassageLabel:
         pictured: Whether the passage has a picture, on which the quote may be.
         as_shown: Whether the quote is in a text that the judge was shown with changes.
         telling: Whether one located part of the quote has letters and digits enough to say something.
+        whole: Whether one located part of the quote is made of whole words.
     """
 
     passage: int
@@ -58,6 +60,7 @@ class PassageLabel:
     pictured: bool = False
     as_shown: bool = False
     telling: bool = False
+    whole: bool = False
 
     @classmethod
     def of(
@@ -74,7 +77,8 @@ class PassageLabel:
         quote = text_of(entry, "quote")
         spans = locate_parts(quote, text) if quote else ()
         telling = any(_weight(span.of(text)) >= _TELLING for span in spans)
-        return cls(passage, label, quote, probability, spans, pictured, entry.get(AS_SHOWN) is True, telling)
+        whole = any(_is_whole(span, text) for span in spans)
+        return cls(passage, label, quote, probability, spans, pictured, entry.get(AS_SHOWN) is True, telling, whole)
 
     @property
     def counts(self) -> bool:
@@ -83,8 +87,8 @@ class PassageLabel:
 
     @property
     def located(self) -> bool:
-        """Whether its quote is evidence: found, or where no search can find it."""
-        return bool(self.spans) or self.pictured or self.as_shown
+        """Whether its quote is evidence: found, and more than a piece of a word, or where no search can find it."""
+        return self.telling or self.whole or self.pictured or self.as_shown
 
     def evidence(self, text: str) -> tuple[Evidence, ...]:
         """The located quote, in the passage with this text."""
@@ -149,7 +153,7 @@ def _lifted(about: str, passages: Sequence[PassageLabel], together: bool) -> str
 def _disagreement(label: str, about: str, quotes: Sequence[PassageLabel]) -> InconsistentReply:
     """Why the quotes of a reply are no evidence for its label, and what to do."""
     said = f"{about} has the label {label!r}, and "
-    invented = next((one.quote for one in quotes if not one.counts and one.quote), None)
+    invented = next((one.quote for one in quotes if not one.counts and one.quote and not one.spans), None)
     if invented is not None:
         return InconsistentReply(
             f"{said}the quote {shortened(invented, 80)!r} is not in its passage. Copy the words that decide exactly "
@@ -161,6 +165,13 @@ def _disagreement(label: str, about: str, quotes: Sequence[PassageLabel]) -> Inc
         f"{said}no quote that decides. Copy the words that decide exactly from the passage; where only several "
         f"passages together support a claim, words of each of them, with the label {TOGETHER!r}; or change the label."
     )
+
+
+def _is_whole(span: Span, text: str) -> bool:
+    """Whether a quote has a word, and neither begins nor ends within one: "e" and "." are in any passage."""
+    quoted = span.of(text)
+    ends = ((text[max(0, span.start - 1) : span.start], quoted[:1]), (quoted[-1:], text[span.end : span.end + 1]))
+    return any(map(str.isalnum, quoted)) and not any(one.isalnum() and other.isalnum() for one, other in ends)
 
 
 def _weight(text: str) -> int:
