@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -20,7 +19,7 @@ from assay import Result, ScriptedJudge, Store, aevaluate, evaluate
 from assay._util import loop_threads
 from assay.evaluation import run
 from assay.evaluation.evaluate import EvaluationInterrupted
-from tests._support.stuck_judge import STUCK, StuckJudge
+from tests._support.stuck_judge import STUCK, StuckJudge, shorten_grace
 
 ROWS, STUCK_AT = 6, 2
 DATA: list[dict[str, Any]] = [
@@ -32,9 +31,7 @@ DEADLINE = 1.0
 
 @pytest.fixture
 def over(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    monkeypatch.setattr(run, "LATE", 0.5)  # what foreign code that holds its thread may take beyond the deadline
-    monkeypatch.setattr(loop_threads, "LATE", 0.5)
-    monkeypatch.setattr(sys.modules["assay.evaluation.score_sample"], "GRACE", 0.1)
+    shorten_grace(monkeypatch, (run, "LATE"), (loop_threads, "LATE"))
     event = threading.Event()
     yield event
     event.set()

@@ -5,7 +5,6 @@ What is stuck here ends only when the test says so: what waited for it would nev
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from assay.live import scorer as scorer_module
 from assay.live.queue import worker as worker_module
 from assay.records import Sample, Score
 from assay.sinks import MemorySink
-from tests._support.stuck_judge import STUCK, StuckJudge
+from tests._support.stuck_judge import STUCK, StuckJudge, shorten_grace
 from tests.live.apps import Probe, sample
 
 DEADLINE = 0.5
@@ -27,9 +26,7 @@ DEADLINE = 0.5
 
 @pytest.fixture
 def over(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    monkeypatch.setattr(scorer_module, "HELD", 0.5)  # what a judge that holds its thread may take beyond the deadline
-    monkeypatch.setattr(worker_module, "LATE", 0.5)
-    monkeypatch.setattr(sys.modules["assay.evaluation.score_sample"], "GRACE", 0.1)
+    shorten_grace(monkeypatch, (scorer_module, "HELD"), (worker_module, "LATE"))
     event = threading.Event()
     yield event
     event.set()
