@@ -39,12 +39,21 @@ def finish() -> Callable[[], None]:
     return wait
 
 
-def ours() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("assay-")]
+@pytest.fixture
+def ours() -> Callable[[], list[str]]:
+    """The names of assay's threads that began within this test; those of earlier tests may end at any time."""
+    others = set(threading.enumerate())
+
+    def names() -> list[str]:
+        return [thread.name for thread in set(threading.enumerate()) - others if thread.name.startswith("assay-")]
+
+    return names
 
 
 @pytest.mark.long
-def test_a_thousand_handlers_for_one_request_each_cost_no_thread_file_or_memory(finish: Callable[[], None]) -> None:
+def test_a_thousand_handlers_for_one_request_each_cost_no_thread_file_or_memory(
+    finish: Callable[[], None], ours: Callable[[], list[str]]
+) -> None:
     judge, others = ScriptedJudge(support=lambda claim, passage: "supported"), set(map(id, _ALIVE))
     for _ in range(100):  # what is loaded once, and the caches that stay
         request("faithfulness", judge)
@@ -69,7 +78,9 @@ def test_a_thousand_handlers_for_one_request_each_cost_no_thread_file_or_memory(
 
 
 @pytest.mark.long
-def test_with_default_options_they_share_the_embedded_judges_threads(finish: Callable[[], None]) -> None:
+def test_with_default_options_they_share_the_embedded_judges_threads(
+    finish: Callable[[], None], ours: Callable[[], list[str]]
+) -> None:
     """They wait in their queues, as its CPUs are slower than the requests; each reading uses a thread for each CPU."""
     request()
     finish()

@@ -312,6 +312,12 @@ def test_original_repetition_is_rounded() -> None:
     assert score_of(named("trulens:conversation_repetition@original"), sample).value == round(exact or 0.0, 4) != exact
 
 
+def test_repetition_is_shown_for_each_reply() -> None:
+    sample = Sample(messages=tuple(Message(role="assistant", content=one) for one in ("a b c d", "Could you rephrase your question?")))
+    # the first reply repeats nothing; the second is a fallback phrase, and shares no word with the first
+    assert score_of(named("trulens:conversation_repetition"), sample).parts == {"reply 1": 0.0, "reply 2": 1.0}
+
+
 def test_a_fallback_phrase_is_a_repetition() -> None:
     sample = Sample(question="Why?", answer="Could you REPHRASE your question?")
     assert score_of(named("trulens:conversation_repetition"), sample).value == 0.0
