@@ -225,7 +225,7 @@ def _begin(
     note = note and well_formed(note)
     kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
     result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name,
-                    expected=source.total_for_estimates())  # fmt: skip
+                    expected=source.total_for_estimates(), default_metrics=metrics is None)  # fmt: skip
     for metric in chosen:
         result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         result.parameters[metric.label] = repr(metric)

@@ -17,6 +17,7 @@ from assay.errors import Cause, InputError, MissingExtra, printable
 from assay.evaluation.completeness import UNSCORED, RunEnd, incomplete_reasons, rows_not_reached, run_end_in
 from assay.evaluation.exported_rows import lost_rows, missing_rows, record_of
 from assay.evaluation.groups import cluster_of, grouped_by, value_in
+from assay.evaluation.overview import Overview
 from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.summary import Summary
 from assay.records import ScoredSample, Usage
@@ -88,6 +89,8 @@ class Result:
         pruned: Rows that were deleted to make the store smaller.
         altered: Whether the rows that can be read are not the ones that were saved.
         quotes: How many verdicts quote the passages, and how many of them what is not there.
+        overview: Grounded answers, answered questions and retrieval that found it, as shares of rows.
+        default_metrics: Whether no metrics were named, so that the overview leads the table of means.
     """
 
     run: str
@@ -113,6 +116,8 @@ class Result:
     pruned: int = 0
     altered: bool = False
     quotes: QuoteCounts = field(default_factory=QuoteCounts)
+    overview: Overview = field(default_factory=Overview)
+    default_metrics: bool = False
 
     @classmethod
     def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
@@ -138,13 +143,13 @@ class Result:
         result.deliveries = {name: Deliveries.from_dict(found) for name, found in info.get("deliveries", {}).items()}
         result.notes = list(info.get("notes", ()))
         result.note, result.data, result.expected = info.get("note"), info.get("data"), info.get("expected")
-        result.started = store.run_started(run)
+        result.started, result.default_metrics = store.run_started(run), info.get("default_metrics", False)
         known = info.get("summaries", {})
         result.metrics = {name: Summary.empty(name, known.get(name)) for name in info["metrics"]}
         counts = store.row_counts(run)  # before the rows are read: those that are written meanwhile are not lost
         digests = RowDigests()
         for row in store.rows(run, digests):
-            result.add(row.scored)
+            result.add(row.scored, row.number)
         result.unreadable = max(0, counts.stored - result.rows)
         result.missing, result.pruned = counts.missing, counts.pruned
         if counts.digest is not None and not result.lost:  # else it is known already that rows are damaged
@@ -201,15 +206,17 @@ class Result:
         """
         self.ended, self.stopped = ended, why if why is not None else ended
 
-    def add(self, scored: ScoredSample) -> None:
+    def add(self, scored: ScoredSample, number: int | None = None) -> None:
         """Add a row to the summaries. The store is not written.
 
         Args:
             scored: The sample with its scores.
+            number: Number of the row, from 1. None: the next one.
         """
         self.rows += 1
         self.quotes.add(scored)
         together = None if self.cluster is None else cluster_of(scored.sample, self.cluster, self.rows)
+        self.overview.add(self.rows if number is None else number, scored, together)
         for name, score in scored.scores.items():
             self.metrics.setdefault(name, Summary(metric=name)).add(score, together)
 
@@ -234,11 +241,12 @@ class Result:
             rows=0,
             cluster=column,
             quotes=QuoteCounts(),
+            overview=Overview(),
         )
         there = not self.rows
         for row in self.numbered_rows():
             there = there or value_in(row.scored.sample, column)[0]
-            found.add(row.scored)
+            found.add(row.scored, row.number)
         if not there:
             raise InputError(f"cluster: no row has the column {column!r}")
         found.count_missing()
@@ -266,6 +274,7 @@ class Result:
             "rows": self.rows,
             "expected": self.expected,
             "quotes": self.quotes.to_dict(),
+            "default_metrics": self.default_metrics,
             "summaries": {name: summary.to_dict() for name, summary in self.metrics.items()},
         }
 
@@ -278,7 +287,7 @@ class Result:
         info = self.info()
         summaries = info.pop("summaries")
         info |= {"complete": self.complete, "incomplete": list(self.incomplete), "lost": self.lost}
-        info |= {"cluster": self.cluster, "metrics": summaries}
+        info |= {"cluster": self.cluster, "overview": self.overview.to_dict(), "metrics": summaries}
         return {"run": self.run, "started": self.started, **info}
 
     def __iter__(self) -> Iterator[ScoredSample]:

@@ -269,7 +269,7 @@ class EvaluationRun:
             if self._over:
                 return None
             scored = self._keep(number, scored)
-            self.result.add(scored)
+            self.result.add(scored, number)
             self._count()
         self.bar.update(self.result)
         if self.options.on_score is not None:

@@ -1,73 +1,12 @@
-"""Answerable or not, answered or not: the table in which a right refusal and a wrong one are told apart."""
+"""The table of answerable and answered questions, as the causes of a run count it: see `assay.evaluation.answerability`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
-
-from assay.analysis.diagnosis.facts import Facts
-
-Kind = Literal["answerable", "answerable, not retrieved", "answerable, retrieval not read", "unanswerable", "unknown"]
-Reply = Literal["answered", "refused", "unknown"]
-KINDS: tuple[Kind, ...] = (
-    "answerable", "answerable, not retrieved", "answerable, retrieval not read", "unanswerable", "unknown",
-)  # fmt: skip
-REPLIES: tuple[Reply, ...] = ("answered", "refused", "unknown")
-SHOWN = 20  # numbers of rows kept for each cell
-
-
-def kind_of(facts: Facts) -> Kind:
-    """What kind of question a row asks: whether it has an answer, and whether the passages hold it.
-
-    They do where they support at least half of the claims of the reference.
-    """
-    if facts.answerable is False:
-        return "unanswerable"
-    if facts.answerable is None:
-        return "unknown"
-    if facts.contexts is not None and not any(one.text.strip() or one.image for one in facts.contexts):
-        return "answerable, not retrieved"
-    read = [one.passages for one in facts.reference or () if one.passages is not None]
-    if not read:
-        return "answerable, retrieval not read"
-    return "answerable" if 2 * read.count("supported") >= len(read) else "answerable, not retrieved"
-
-
-def reply_of(facts: Facts) -> Reply:
-    """Whether it was answered."""
-    return "unknown" if facts.abstained is None else "refused" if facts.abstained else "answered"
-
-
-@dataclass(slots=True)
-class Answerability:
-    """How many rows are of each kind, with each kind of reply; and the first rows of each cell."""
-
-    counts: dict[tuple[Kind, Reply], int] = field(default_factory=dict)
-    rows: dict[tuple[Kind, Reply], list[int]] = field(default_factory=dict)
-
-    def add(self, number: int, facts: Facts) -> None:
-        """Count one row."""
-        cell = kind_of(facts), reply_of(facts)
-        self.counts[cell] = self.counts.get(cell, 0) + 1
-        kept = self.rows.setdefault(cell, [])
-        if len(kept) < SHOWN:
-            kept.append(number)
-
-    def sort(self) -> None:
-        """Bring the rows into the order of the data, where they came in another."""
-        for numbers in self.rows.values():
-            numbers.sort()
-
-    def row(self, kind: Kind) -> Mapping[Reply, int]:
-        """The counts of one kind, by reply."""
-        return {reply: self.counts.get((kind, reply), 0) for reply in REPLIES}
-
-    @property
-    def known(self) -> bool:
-        """Whether of any row it is known if its question can be answered."""
-        return any(kind != "unknown" for kind, _ in self.counts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values: kind -> reply -> count, for the kinds that there are."""
-        return {kind: dict(self.row(kind)) for kind in KINDS if any(self.row(kind).values())}
+from assay.evaluation.answerability import KINDS as KINDS
+from assay.evaluation.answerability import REPLIES as REPLIES
+from assay.evaluation.answerability import SHOWN as SHOWN
+from assay.evaluation.answerability import Answerability as Answerability
+from assay.evaluation.answerability import Kind as Kind
+from assay.evaluation.answerability import Reply as Reply
+from assay.evaluation.answerability import kind_of as kind_of
+from assay.evaluation.answerability import reply_of as reply_of

@@ -6,22 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 
 from assay.errors import InputError
+from assay.evaluation.default_thresholds import DEFAULTS as DEFAULTS
+from assay.evaluation.default_thresholds import default_threshold
 from assay.evaluation.result import Result
 from assay.records import ScoredSample
-
-#: Where nothing is said. The names stand for those of other systems, too ("ragas:faithfulness").
-DEFAULTS: Mapping[str, float] = {
-    "faithfulness": 0.8,
-    "grounded": 0.5,
-    "hallucination": 0.2,
-    "context_recall": 0.8,
-    "answer_correctness": 0.5,
-    "factual_correctness": 0.5,
-    "correctness": 0.5,
-    "nugget_recall_answer": 0.5,
-}
-#: Whose smaller values are the better ones.
-_LOWER = frozenset({"hallucination"})
 
 
 def thresholds_for(result: Result, wanted: Mapping[str, float] | None = None) -> dict[str, float]:
@@ -40,13 +28,11 @@ def thresholds_for(result: Result, wanted: Mapping[str, float] | None = None) ->
             if summary.total and not summary.low <= value <= summary.high:
                 raise InputError(f"thresholds: {name}: expected {summary.low:g} to {summary.high:g}, got {value!r}")
         return dict(wanted)
-    found = {
-        name: DEFAULTS[bare]
+    defaults = {
+        name: default_threshold(name, summary.low, summary.high, summary.direction)
         for name, summary in result.metrics.items()
-        if (bare := name.rpartition(":")[2].partition("@")[0]) in DEFAULTS
-        and (summary.low, summary.high) == (0.0, 1.0)
-        and (summary.direction == "lower") == (bare in _LOWER)
     }
+    found = {name: limit for name, limit in defaults.items() if limit is not None}
     if not found:
         raise InputError(
             f"thresholds: this run has no metric that says by itself what failed; name one of "

@@ -16,6 +16,7 @@ from assay.data import ColumnMap
 from assay.errors import AssayError, InputError
 from assay.evaluation.completeness import NOT_FINISHED, run_end_of
 from assay.evaluation.evaluate import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
+from assay.evaluation.overview import Overview
 from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.result import Result
 from assay.evaluation.run_names import start_run
@@ -171,7 +172,7 @@ def evaluate_in_shards(
             budget = engine.shared(budget, _spending(folder, own))
         result = Result(
             run="", store=kept, judge=resolved.fingerprint, note=note, data=source.name,
-            parameters={metric.label: repr(metric) for metric in chosen},
+            parameters={metric.label: repr(metric) for metric in chosen}, default_metrics=metrics is None,
         )  # fmt: skip
         for metric in chosen:
             result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
@@ -235,7 +236,7 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
     before, file, in_file = 0, 0, 0
     usage, cache_hits = result.usage, result.cache_hits
     _empty(result, names)
-    result.rows, result.quotes = 0, QuoteCounts()
+    result.rows, result.quotes, result.overview = 0, QuoteCounts(), Overview()
     merged = ShardMerger(result)
     for shard in shards:
         if shard.file != file:
@@ -245,14 +246,15 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
         if entry is None:
             continue
         merged.add(entry, fresh=False)
-        rows = _numbered(folder, shard, before, result.quotes)
+        rows = _numbered(folder, shard, before, result)
         result.store.put_rows(result.run, rows, started=result.started)
     result.usage, result.cache_hits = usage, cache_hits
 
 
-def _numbered(folder: Folder, shard: Shard, before: int, quotes: QuoteCounts) -> Iterator[tuple[int, ScoredSample]]:
+def _numbered(folder: Folder, shard: Shard, before: int, result: Result) -> Iterator[tuple[int, ScoredSample]]:
     for row in folder.rows(shard):
         number = before + row.pop("row")
         scored = ScoredSample.from_dict(row)
-        quotes.add(scored)
+        result.quotes.add(scored)
+        result.overview.add(number, scored)
         yield number, scored
