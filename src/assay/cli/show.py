@@ -102,7 +102,7 @@ def _show_report(report: Report) -> None:
 
     if report.comparison is not None:
         _show_comparison(report)
-    render(as_rich(report.result))
+    render(as_rich(report.result, overview=True))
     moved = None if report.comparison is None else moved_table(report.comparison, fallen=True)
     if moved is not None:
         say("\nwhat got worse")

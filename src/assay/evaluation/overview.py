@@ -26,7 +26,7 @@ class RowShare:
 
     Attributes:
         name: What the rows are: "grounded answers".
-        good: What makes a row count, in a few words.
+        good: What makes a row good, in a few words.
         count, total: Rows that count, of the rows of which it is known.
         interval: The share with its 95% interval.
         metric: Label of the metric that decides, where it is one.
@@ -121,14 +121,12 @@ class Overview:
             return None
         name = min(self._grounded, key=lambda one: (_GROUNDED.index(bare_name(one)), one != bare_name(one)))
         limit, rows = self._grounded[name]
-        return rows.share("grounded answers", f"claims supported ({name} ≥ {limit:g})", name, limit)
+        return rows.share("grounded answers", "claims supported", name, limit)
 
     @property
     def answered(self) -> RowShare | None:
         """Answers that are no refusal."""
-        refused = self.refused
-        note = f" ({refused.count} refused, {refused.share:.0%})" if refused is not None and refused.count else ""
-        return self._answered.share("answered questions", f"not refused{note}")
+        return self._answered.share("answered questions", "not refused")
 
     @property
     def refused(self) -> RowShare | None:
@@ -138,7 +136,7 @@ class Overview:
     @property
     def retrieval_found(self) -> RowShare | None:
         """Rows whose passages support at least half of the reference's claims, of those where this was read."""
-        return self._retrieved.share("retrieval found it", "passages support the reference")
+        return self._retrieved.share("retrieval found it", "reference supported")
 
     def shares(self) -> Iterator[RowShare]:
         """Iterate over the shares that are known, in the order in which they are shown."""

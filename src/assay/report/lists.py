@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from assay.evaluation.run_names import RunLine
     from assay.store.store import Row
 
+_LONGEST_NAME = 40  # characters of a metric's name that are never broken, in 60 columns
+
 
 def runs_list(lines: Iterable[RunLine]) -> RenderableType:
     """Each run in a few lines: name and time, what it read, the means, the note."""
@@ -61,10 +63,11 @@ def worst_list(rows: Sequence[Row], metric: str) -> RenderableType:
 
 def lowest_list(worst: Iterable[tuple[str, Sequence[tuple[int, float]]]]) -> RenderableType | None:
     """Of each metric its worst rows and their values, in a line; None where no metric has any."""
-    from assay._util.tables import make_table
+    from assay._util.tables import Column, make_table
 
     lines = [(name, ", ".join(f"{row}: {value:.2f}" for row, value in rows)) for name, rows in worst if rows]
-    return make_table(["metric", "row: value"], lines) if lines else None
+    name = Column(title="metric", least=min(_LONGEST_NAME, max((len(one) for one, _ in lines), default=0)))
+    return make_table([name, "row: value"], lines) if lines else None
 
 
 def errors_list(errors: Iterable[MetricError]) -> RenderableType:

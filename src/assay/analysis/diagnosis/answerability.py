@@ -1,4 +1,4 @@
-"""The table of answerable and answered questions, as the causes of a run count it: see `assay.evaluation.answerability`."""
+"""The table of answerable and answered questions: see `assay.evaluation.answerability`."""
 
 from __future__ import annotations
 
