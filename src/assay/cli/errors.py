@@ -2,34 +2,99 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from assay._util.terminal import pluralize, width
 from assay.cli.error_terms import for_the_command_line
-from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, opened
+from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, named_again
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
+from assay.cli.run_argument import run_held
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.evaluation.error_groups import UnscoredRow
+    from assay.evaluation.result import MetricError, Result
+
+SHOWN = 20  # rows of a cause
+COLUMNS = ("number", "id", "metric", "cause", "message", "raw")
+_AROUND = 5  # lines of the screen beside those of groups: the first, two blank ones, the hint
 
 
 def errors(
     run: RunArgument = "last",
+    cause: Annotated[
+        str | None, typer.Option(metavar="CAUSE", help="List the rows of this cause, as 'missing_input'.")
+    ] = None,
+    n: Annotated[int | None, typer.Option("-n", "--rows", help="With --cause: how many rows. Default: 20.")] = None,
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
     as_csv: CsvOption = None,
 ) -> None:
-    """List the scores without a value: row, metric, cause, message."""
-    from assay.evaluation.result import Result
-    from assay.report.lists import errors_list
+    """Group the rows without a score by cause, with what to do.
 
+    --json and --csv list every score without a value: row, id, metric, cause, message, the judge's reply.
+    """
     check_csv(as_csv)
-    result = Result.load(run, opened(store))
-    found = result.errors
+    if n is not None and n < 1:
+        raise InputError(f"-n: expected at least 1, got {n}")
+    if n is not None and cause is None:
+        raise InputError("-n: goes with --cause CAUSE")
+    result = run_held(run, store)
+    found = _of_cause(result, cause)
     if as_json:
         say_json([asdict(one) for one in found], indent=2)
     if as_csv is not None:
-        write_csv(map(asdict, found), ("number", "id", "metric", "cause", "message", "raw"), as_csv)
+        write_csv(map(asdict, found), COLUMNS, as_csv)
     if as_json or as_csv == STDOUT:
         return
     if found:
-        show(errors_list(replace(one, message=for_the_command_line(one.message)) for one in found))
+        _show(result, [replace(one, message=for_the_command_line(one.message)) for one in found], cause, n, store)
     else:
         say(f"every score of run {result.run} has a value")
+
+
+def _of_cause(result: Result, cause: str | None) -> list[MetricError]:
+    """The errors of one cause, or all. Raises InputError for a cause that no row has."""
+    found = result.errors
+    if cause is None:
+        return found
+    chosen = [one for one in found if one.cause == cause]
+    if not chosen:
+        causes = ", ".join(dict.fromkeys(one.cause for one in found)) or "no errors"
+        raise InputError(f"--cause: no row of run {result.run} has the cause {cause!r}; the run has {causes}")
+    return chosen
+
+
+def _show(result: Result, found: list[MetricError], cause: str | None, n: int | None, store: Path) -> None:
+    from assay.cli.error_remedies import remedy_for
+    from assay.evaluation.error_groups import error_groups, rows_in, unscored_rows
+    from assay.report.error_list import SCREEN, error_groups_list
+
+    rows = unscored_rows(found)
+    if cause is not None:
+        _show_rows(rows, cause, SHOWN if n is None else n)
+        return
+    of = f"{rows_in(rows):,} of {pluralize(result.rows + result.lost, 'row')}"
+    say(f"{of} without some score; scores missing: {len(found):,}\n")
+    groups = error_groups(rows)
+    show(error_groups_list(groups, width(), SCREEN - _AROUND, remedy_for))
+    say(
+        f"\nthe rows of a cause: assay errors {shlex.quote(result.run)} --cause {groups[0].cause}{named_again(store)}",
+        aside=True,
+    )
+
+
+def _show_rows(rows: Sequence[UnscoredRow], cause: str, n: int) -> None:
+    from assay.cli.error_remedies import remedy_for
+    from assay.report.error_list import error_rows_list
+
+    show(error_rows_list(rows[:n], width()))
+    say(f"\n{min(n, len(rows)):,} of {len(rows):,} shown" + (f"; all: -n {len(rows)}" if n < len(rows) else ""))
+    if to_do := remedy_for(cause, rows[0].message):
+        say(f"→ {to_do}")

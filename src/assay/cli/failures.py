@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay._util.terminal import pluralize, width
 from assay.cli.config_defaults import configuration_in_use
 from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
 from assay.cli.run_argument import run_held
+from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from assay.analysis.diagnosis.threshold_failures import Threshold, ThresholdFailure
     from assay.analysis.gates import GateRule
     from assay.evaluation.result import Result
@@ -34,10 +34,14 @@ def failures(
         typer.Option(metavar="METRIC=NUMBER", help="List the rows with a value above this; repeatable."),
     ] = None,
     store: StoreOption = Path(".assay"),
+    n: Annotated[int, typer.Option("-n", "--rows", help="How many rows are shown.")] = 20,
     as_json: JsonOption = False,
     as_csv: CsvOption = None,
 ) -> None:
-    """List the rows below (or above) a threshold: row, metric, value.
+    """List the rows below (or above) a threshold, with their values.
+
+    A line for each row: those on the wrong side of most thresholds first, then those farthest from one.
+    --json and --csv list every value.
 
     Without --below and --above the thresholds are the limits at_least and at_most of the configuration's gates.
     Without these they are the defaults of `assay causes`. Rows without a value are in `assay errors`.
@@ -45,6 +49,8 @@ def failures(
     from assay.analysis.diagnosis.threshold_failures import threshold_failures
 
     check_csv(as_csv)
+    if n < 1:
+        raise InputError(f"-n: expected at least 1, got {n}")
     result = run_held(run, store)
     thresholds = _thresholds(result, below or [], above or [])
     found = threshold_failures(result, thresholds)
@@ -56,7 +62,7 @@ def failures(
     if as_json or as_csv == STDOUT:
         return
     if found:
-        show(_table(found))
+        _show(result, thresholds, found, n)
     else:
         limits = ", ".join(f"{one.metric} {one}" for one in thresholds)
         say(f"no row of run {result.run} fails: {limits}")
@@ -82,9 +88,15 @@ def _threshold(rule: GateRule) -> Threshold:
     return Threshold(rule.metric, rule.limit, below=rule.kind == "at_least")
 
 
-def _table(failures: list[ThresholdFailure]) -> Table:
-    from assay._util.tables import Column, make_table, number
+def _show(result: Result, thresholds: list[Threshold], failures: list[ThresholdFailure], n: int) -> None:
+    from assay.analysis.diagnosis.threshold_failures import by_row
+    from assay.report.failure_list import failure_counts, failure_rows
 
-    texts = [Column(title=title, least=len(title)) for title in ("id", "metric", "threshold")]
-    rows = [(str(one.number), one.id or "", one.metric, f"{one.value:.3f}", str(one.threshold)) for one in failures]
-    return make_table([number("row"), *texts[:2], number("value", "red"), texts[2]], rows)
+    rows = by_row(result, failures)
+    show(failure_counts(result, thresholds, failures))
+    say("")
+    show(failure_rows(rows[:n], width()))
+    say(
+        f"\n{min(n, len(rows)):,} of {pluralize(len(rows), 'row')} shown"
+        + (f"; all: -n {len(rows)}" if n < len(rows) else "")
+    )

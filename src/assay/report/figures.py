@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import Cause, InputError
 from assay.evaluation.groups import cluster_of, value_in
+from assay.evaluation.overview import Overview
 from assay.evaluation.summary import Summary
 from assay.records import Sample, Score
 
@@ -55,6 +56,7 @@ class ReportFigures:
     Attributes:
         of: The figures of each metric.
         slices: Column -> its value in a row -> metric -> figures.
+        overview: Shares of rows; filled only where rows are correlated, as `Result` has it otherwise.
     """
 
     metrics: Sequence[str]
@@ -62,6 +64,7 @@ class ReportFigures:
     cluster: str | None = None
     of: dict[str, Figures] = field(default_factory=dict)
     slices: dict[str, dict[str, dict[str, Figures]]] = field(default_factory=dict)
+    overview: Overview = field(default_factory=Overview)
     _there: set[str] = field(default_factory=set)
     _known: dict[str, None] = field(default_factory=dict)
 
@@ -77,6 +80,7 @@ class ReportFigures:
         if self.cluster is not None:
             self._value(sample, self.cluster)
             together = cluster_of(sample, self.cluster, row.number)
+            self.overview.add(row.number, scored, together)
         values = tuple(self._value(sample, column) or "–" for column in self.columns)
         groups = [self.of] + [self.slices[c].setdefault(v, {}) for c, v in zip(self.columns, values, strict=True)]
         for name in self.metrics:

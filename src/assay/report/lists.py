@@ -14,7 +14,6 @@ from assay.evaluation.display.table import cells, judge_in_words
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from assay.evaluation.result import MetricError
     from assay.evaluation.run_names import RunLine
     from assay.store.store import Row
 
@@ -68,16 +67,3 @@ def lowest_list(worst: Iterable[tuple[str, Sequence[tuple[int, float]]]]) -> Ren
     lines = [(name, ", ".join(f"{row}: {value:.2f}" for row, value in rows)) for name, rows in worst if rows]
     name = Column(title="metric", least=min(_LONGEST_NAME, max((len(one) for one, _ in lines), default=0)))
     return make_table([name, "row: value"], lines) if lines else None
-
-
-def errors_list(errors: Iterable[MetricError]) -> RenderableType:
-    """A line for each score without a value: the row, the metric, the cause, and what was said of it."""
-    from assay._util.tables import Column, make_table, number
-
-    titles = ("id", "metric", "cause", "why")
-    columns = [Column(title=one, least=len(one), style="yellow" if one == "cause" else "") for one in titles]
-    rows = (
-        ("–" if one.number is None else str(one.number), one.id or "", one.metric, one.cause, one.message)
-        for one in errors
-    )
-    return make_table([number("row"), *columns], rows)

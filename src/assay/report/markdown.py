@@ -12,6 +12,7 @@ from assay._util.terminal import pluralize
 from assay.analysis.comparison.sentences import regressions
 from assay.errors import printable
 from assay.evaluation.display.lines import NOTHING, Line
+from assay.evaluation.display.overview_table import SHARE_HEAD, answer_lines, overview_note, share_cells
 from assay.records.phrases import shortened
 from assay.report.lines import lines_of
 
@@ -46,6 +47,7 @@ def _lines(report: Report) -> Iterator[str]:
     if report.detectable_difference:
         yield f"\n{escape(report.detectable_difference)}"
     yield ""
+    yield from _overview(report)
     yield from _table(report)
     if report.comparison is not None:
         yield from _regressions(report)
@@ -60,6 +62,19 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"\n> {escape(note)}"
     for reason in report.result.incomplete:
         yield f"\n> Incomplete: {escape(reason)}"
+
+
+def _overview(report: Report) -> Iterator[str]:
+    """The shares of rows and the table of questions and replies; nothing where nothing is known."""
+    shares = [share_cells(share) for share in report.overview.shares()]
+    if not shares:
+        return
+    yield from table(SHARE_HEAD, shares, ("rows", "share"))
+    yield f"\n{escape(overview_note(report.overview))}\n"
+    head, lines = answer_lines(report.overview.answerability)
+    if lines:
+        yield from table(head, lines, head[1:])
+        yield ""
 
 
 def _table(report: Report) -> Iterator[str]:

@@ -11,6 +11,7 @@ from assay.report.figures import ReportFigures
 
 if TYPE_CHECKING:
     from assay.analysis.comparison.compare import Comparison
+    from assay.evaluation.overview import Overview
     from assay.evaluation.result import Result
 
 
@@ -31,6 +32,11 @@ class Report:
     comparison: Comparison | None = None
     causes: Any = None
     pairs: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def overview(self) -> Overview:
+        """Shares of the rows of this run."""
+        return self.result.overview if self.figures.cluster is None else self.figures.overview
 
     @property
     def word(self) -> str:

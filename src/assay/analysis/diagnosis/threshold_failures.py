@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -76,6 +77,22 @@ def threshold_failures(result: Result, thresholds: Sequence[Threshold]) -> list[
     return sorted(
         found, key=lambda one: (order[one.threshold], one.value if one.threshold.below else -one.value, one.number)
     )
+
+
+def by_row(result: Result, failures: Sequence[ThresholdFailure]) -> list[list[ThresholdFailure]]:
+    """Group failures by row: rows with most of them first, then those with a value farthest from its threshold.
+
+    Distances are shares of the metric's range; a range without an end counts as 1.
+    """
+    rows: dict[int, list[ThresholdFailure]] = {}
+    for one in failures:
+        rows.setdefault(one.number, []).append(one)
+
+    def distance(one: ThresholdFailure) -> float:
+        span = result.metrics[one.metric].high - result.metrics[one.metric].low
+        return abs(one.value - one.threshold.limit) / (span if math.isfinite(span) and span > 0.0 else 1.0)
+
+    return sorted(rows.values(), key=lambda of: (-len(of), -max(map(distance, of)), of[0].number))
 
 
 def _of_row(row: Row, thresholds: Sequence[Threshold]) -> Iterator[ThresholdFailure]:

@@ -216,9 +216,9 @@ def _groups_table(groups: Mapping[str, Mapping[str, Summary]], column: str, colu
     longest = [max((len(line[n]) for line in lines), default=0) for n in range(5)]
     of_group = min(12, len(column))
     beside = _fits([of_group, longest[1], 5, len(INTERVAL), max(longest[4], 6)], columns)
-    name = min(longest[1], columns // 2 + 4)
+    of_name = min(longest[1], columns // 2 + 4)
     left = (
-        columns - 2 - 3 * _BETWEEN - name - longest[2] - max(longest[4], len("scored"))
+        columns - 2 - 3 * _BETWEEN - of_name - longest[2] - max(longest[4], len("scored"))
     )  # rich crops what has no room
     made: list[Column | str] = [
         Column(title=column, least=min(of_group, left), most=None if beside else max(left, 4)),

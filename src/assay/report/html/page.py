@@ -23,7 +23,9 @@ from assay.analysis.comparison.sentences import regressions
 from assay.errors import MissingExtra, printable
 from assay.evaluation.completeness import rows_in_words
 from assay.evaluation.display.marks import scale, share
+from assay.evaluation.display.overview_table import answer_lines, overview_note, share_cells
 from assay.evaluation.summary import CONFIDENCE
+from assay.metrics.meanings import meaning_of
 from assay.records import Usage
 from assay.report.html.charts import EXTRA, histogram
 from assay.report.html.packing import pieces_of
@@ -148,6 +150,20 @@ def _facts(report: Report) -> dict[str, Any]:
         "no_causes": _NOT_READ if report.causes is None else "No row failed.",
         "slices": slices_of(report),
         "costs": [_cost(one) for one in (result, report.baseline) if one is not None],
+        **_overview(report),
+    }
+
+
+def _overview(report: Report) -> dict[str, Any]:
+    """The shares of rows, the table of questions and replies, and what the metrics measure."""
+    head, lines = answer_lines(report.overview.answerability)
+    meanings = {name: meaning_of(name) for name in report.metrics}
+    return {
+        "shares": [(share, share_cells(share)) for share in report.overview.shares()],
+        "overview_note": overview_note(report.overview),
+        "answer_head": head,
+        "answer_lines": lines,
+        "meanings": {name: meaning for name, meaning in meanings.items() if meaning},
     }
 
 
