@@ -80,8 +80,8 @@ def _show(result: Result, found: list[MetricError], cause: str | None, n: int | 
     if cause is not None:
         _show_rows(rows, cause, SHOWN if n is None else n)
         return
-    of = f"{rows_in(rows):,} of {pluralize(result.rows + result.lost, 'row')}"
-    say(f"{of} without some score; scores missing: {len(found):,}\n")
+    of = f"{rows_in(rows):,} of {result.rows + result.lost:,}"
+    say(f"rows that lack a score: {of} ({pluralize(len(found), 'score')})\n")
     groups = error_groups(rows)
     show(error_groups_list(groups, width(), SCREEN - _AROUND, remedy_for))
     say(

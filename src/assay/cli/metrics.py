@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _GOOD = {"higher": "↑", "lower": "↓"}
 _ROOMY = 110  # columns in which every line has room for names, needs and judges side by side
+_WIDE = 120  # columns in which there is room for what each measures
 _NEEDS, _JUDGES = len("reference_tool_calls"), len("embedded,")  # the longest words there, where lines have to wrap
 _FACT = 16  # columns before what is said of one metric
 _NO_PARAMETER = ("name", "profile")
@@ -56,6 +57,7 @@ def metrics(
 
 def _table(found: Mapping[str, Metric]) -> Table:
     from assay._util.tables import Column, make_table
+    from assay.metrics.meanings import meaning_of, sentence_of
 
     columns = width()
     squeezed = columns < _ROOMY and max(map(len, found), default=0) > columns - _REST
@@ -65,10 +67,13 @@ def _table(found: Mapping[str, Metric]) -> Table:
         Column(title="range", wraps=False),
         Column(title="judges", most=_JUDGES if squeezed else None),
     ]
+    explained = columns >= _WIDE and any(map(meaning_of, found))
+    head += ["measures"] if explained else []
     rows = []
     for name, metric in found.items():
         span = f"{metric.low:g} to {metric.high:g} {_GOOD[metric.direction]}"
-        rows.append((name, ", ".join((*metric.needs, *metric.needed_columns)), span, _judges_for(metric)))
+        meaning = (sentence_of(metric) or "",) if explained else ()
+        rows.append((name, ", ".join((*metric.needs, *metric.needed_columns)), span, _judges_for(metric), *meaning))
     return make_table(head, rows)
 
 

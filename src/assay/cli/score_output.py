@@ -68,8 +68,13 @@ def _same_file(one: Path, other: Path) -> bool:
         return False
 
 
-def print_result(result: Result, output: OutputOptions) -> None:
+def print_result(result: Result, output: OutputOptions, *, overview: bool | None = None) -> None:
     """Print and write a result as the options say; stdout has one kind of thing.
+
+    Args:
+        result: The run.
+        output: The options.
+        overview: Whether the overview leads the table. None: if no metrics were named.
 
     Raises:
         InputError: No row has a column to slice or to cluster by. All else has been printed and written by then.
@@ -81,13 +86,13 @@ def print_result(result: Result, output: OutputOptions) -> None:
         slices = {column: result.by(column) for column in output.slices or ()}
     except InputError as error:
         unknown = error
-    _print(result, slices, output)
+    _print(result, slices, output, overview)
     _write(result, output)
     if unknown is not None:
         raise unknown
 
 
-def _print(result: Result, slices: Slices, output: OutputOptions) -> None:
+def _print(result: Result, slices: Slices, output: OutputOptions, overview: bool | None) -> None:
     from assay.evaluation.display.table import as_rich, as_text, groups_table
 
     if output.as_json:
@@ -95,7 +100,7 @@ def _print(result: Result, slices: Slices, output: OutputOptions) -> None:
     elif output.as_csv == STDOUT:
         say(as_text(result), aside=True)
     else:
-        show(as_rich(result))
+        show(as_rich(result, overview=overview))
         for column, groups in slices.items():
             say("")
             show(groups_table(groups, column))

@@ -72,7 +72,7 @@ def show(
         if baseline is not None:
             raise InputError("--baseline: does not go with --json and the options of the table; see `assay compare`")
         check_csv(table.as_csv)
-        print_result(result, table.output(as_json))
+        print_result(result, table.output(as_json), overview=True)
     else:
         _show_run(result, None if baseline is None else run_held(baseline, store), metric, any_judge)
 

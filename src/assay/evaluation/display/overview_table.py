@@ -20,7 +20,7 @@ EXPLAINED = "what a metric measures: assay metrics NAME"
 def share_cells(share: RowShare) -> tuple[str, str, str, str, str]:
     """One line: name with direction, count, share, its interval, what makes a row good."""
     low, high = 100 * share.interval.low, 100 * share.interval.high
-    interval = f"{low:.0f} to {high:.0f} %"
+    interval = f"{low:.0f}% to {high:.0f}%"
     return f"{share.name} ↑", f"{share.count:,} of {share.total:,}", f"{share.share:.0%}", interval, share.good
 
 
