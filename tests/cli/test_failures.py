@@ -53,14 +53,32 @@ def test_rows_below_and_above_a_number_worst_first(assay: Run) -> None:
     ]  # fmt: skip
 
 
-def test_a_table_and_csv(assay: Run) -> None:
-    out = assay("failures", "one", "--below", "faithfulness=0.3")[1]
-    assert out.splitlines()[0].split() == ["row", "id", "metric", "value", "threshold"]
-    assert ["3", "r3", "faithfulness", "0.000", "<", "0.3"] in [line.split() for line in out.splitlines()]
+def test_counts_rows_and_csv(assay: Run) -> None:
+    """Of three rows with faithfulness one is below 0.3; both metrics fail rows 2 and 3, row 3 by more."""
+    lines = assay("failures", "one", "--below", "faithfulness=0.3")[1].splitlines()
+    assert lines[0].split() == ["metric", "threshold", "failed", "rows"]
+    assert lines[2].split() == ["faithfulness", "<", "0.3", "1", "of", "3"]
+    assert lines[-3:] == ["row 3 (r3): faithfulness 0.000", "", "1 of 1 row shown"]
     (row,) = csv.DictReader(io.StringIO(assay("failures", "one", "--below", "faithfulness=0.3", "--csv")[1]))
     assert row == {"number": "3", "id": "r3", "metric": "faithfulness", "value": "0.0", "threshold": "< 0.3"}
     out = assay("failures", "one", "--above", "hallucination=1")[1]
     assert out == "no row of run one fails: hallucination > 1\n"
+
+
+def test_a_row_is_one_line_with_its_values(assay: Run) -> None:
+    lines = assay("failures", "one")[1].splitlines()
+    assert [line.split() for line in lines[2:4]] == [
+        ["faithfulness", "<", "0.8", "2", "of", "3"],
+        ["hallucination", ">", "0.2", "2", "of", "3"],
+    ]
+    assert lines[-4:] == [
+        "row 3 (r3): faithfulness 0.000, hallucination 1.000",  # 0.8 away from both
+        "row 2 (r2): faithfulness 0.500, hallucination 0.500",  # 0.3 away from both
+        "",
+        "2 of 2 rows shown",
+    ]
+    assert assay("failures", "one", "-n", "1")[1].splitlines()[-1] == "1 of 2 rows shown; all: -n 2"
+    assert assay("failures", "one", "-n", "0")[0] == 2
 
 
 def test_without_options_the_configuration_and_then_the_defaults(assay: Run, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ import assay as package
 from assay.cli.error_terms import for_the_command_line
 from assay.cli.main import with_stdout
 from assay.evaluation import evaluate as evaluation
+from assay.evaluation.answerability import REPLIES
+from assay.evaluation.display.overview_table import SHARE_HEAD
 from assay.evaluation.display.table import _HEAD
 from tests.cli.test_cli import ROWS
 
@@ -148,7 +150,8 @@ def test_worst_shows_rows_with_their_reasons(scored: Run) -> None:
 def test_failures_say_which_rows_and_why(scored: Run) -> None:
     code, out, _ = scored("errors")
     assert code == 0
-    assert re.search(r"3 +c +faithfulness +missing_input", out)
+    assert "1 row, missing_input: faithfulness (row 3)" in out
+    assert "row 3 (c): faithfulness" in scored("errors", "--cause", "missing_input")[1]
     (found,) = json.loads(scored("errors", "nightly", "--json")[1])
     assert (found["number"], found["id"], found["cause"]) == (3, "c", "missing_input")
     (row,) = csv.DictReader(io.StringIO(scored("errors", "--csv")[1]))
@@ -268,7 +271,7 @@ def test_explain_is_short_without_a_metric_and_full_on_demand(assay: Run, tmp_pa
 
 # -- width and colour -------------------------------------------------------------------------------------------------
 
-WORDS = {word for title in (*_HEAD, "row", "id", "metric", "cause", "why") for word in title.split()}
+WORDS = {word for title in (*_HEAD, *SHARE_HEAD, "question", *REPLIES) for word in title.split()}
 
 
 @pytest.mark.short_cases(6)
@@ -290,8 +293,10 @@ def test_no_line_is_longer_than_the_terminal(
     assert out
     assert max(map(len, out.splitlines())) <= columns
     if args[0] == "score":
-        head = out.partition("──")[0].split()
-        assert set(head) <= WORDS, head  # each word of the header whole
+        heads = [part.rpartition("\n\n")[2] for part in re.split("─+", out)[:-1]]
+        words = {word for head in heads for word in head.split()}
+        assert heads
+        assert words <= WORDS, words  # each word of a header whole
 
 
 @pytest.mark.long

@@ -103,10 +103,14 @@ class Overview:
         if (reply := reply_of(facts)) != "unknown":
             self._answered.add(reply == "answered", cluster)
             self._refused.add(reply == "refused", cluster)
+        if reply != "refused":
+            self._add_grounded(scored, cluster)
         if facts.reference is not None or _reads_reference(scored):
             kind = kind_of(facts)
             if kind in ("answerable", "answerable, not retrieved"):
                 self._retrieved.add(kind == "answerable", cluster)
+
+    def _add_grounded(self, scored: ScoredSample, cluster: str | None) -> None:
         for name, score in scored.scores.items():
             if bare_name(name) not in _GROUNDED or not score.measured or score.value is None:
                 continue
@@ -116,7 +120,7 @@ class Overview:
 
     @property
     def grounded(self) -> RowShare | None:
-        """Answers whose claims the passages support."""
+        """Answers whose claims the passages support; refusals do not count."""
         if not self._grounded:
             return None
         name = min(self._grounded, key=lambda one: (_GROUNDED.index(bare_name(one)), one != bare_name(one)))

@@ -9,16 +9,18 @@ from typing import Any
 
 from assay.errors import Cause
 from assay.evaluation.default_thresholds import bare_name
-from assay.judges.claim_rules import refuses
+from assay.judges.claim_rules import refuses, sentence_claims
 from assay.judges.claim_rules.languages import LANGUAGES
 from assay.metrics.languages import languages_in
 from assay.records import Context, Sample, Score, ScoredSample
 from assay.text.languages import code_of
+from assay.text.short_answers import aliases
 
 #: Readings of the answer's claims, by their key in `Score.verdicts`.
 _ANSWER_READINGS = ("answer/contexts", "answer/reference", "answer/conversation", "answer/tools")
 #: Metrics that have no value (no_claims) where the answer states nothing.
 _READ_ANSWERS = frozenset({"faithfulness", "grounded", "hallucination"})
+_LONGEST_REFUSAL = 300  # characters, in languages whose refusals are known by what a text does not state
 _NO = frozenset({"no", "false", "0", "unanswerable", "none", "n"})
 _YES = frozenset({"yes", "true", "1", "answerable", "y"})
 
@@ -79,8 +81,12 @@ def is_refusal(sample: Sample, scores: Mapping[str, Score]) -> bool | None:
         return False
     if any(_states_nothing(name, score) for name, score in scores.items()):
         return True
-    language = next(iter(languages_in(sample, ("answer",)).values()), sample.spoken)
-    return False if code_of(language) in ("en", *LANGUAGES) else None
+    language = code_of(next(iter(languages_in(sample, ("answer",)).values()), sample.spoken))
+    if language not in ("en", *LANGUAGES):
+        return None  # no rule knows its refusals
+    if language == "en" or len(answer) > _LONGEST_REFUSAL or len(answer.split()) < 3 or aliases(answer):
+        return False
+    return not sentence_claims(answer, language, sample.question)
 
 
 def reference_claims(scores: Mapping[str, Score]) -> tuple[ReferenceClaim, ...] | None:

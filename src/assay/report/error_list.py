@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -20,7 +21,9 @@ Remedy = Callable[[str, str], str]
 SCREEN = 24  # lines
 _INDENT = 4
 _NAMED = 3  # metrics of a group that are named
-_ROOMY, _TIGHT = 2, 1  # lines for a message and for a remedy
+_ROOMY, _TIGHT = (8, 2), 1  # most lines of a message
+#: A message that says itself what to do.
+_SAYS_REMEDY = re.compile(r"(?<!\w)--[a-z]|\binstall\b|\bname an? ")
 _LONGEST = 3  # lines of a message in a list of rows
 
 
@@ -34,7 +37,7 @@ def error_groups_list(groups: Sequence[ErrorGroup], columns: int, most: int, rem
         remedy: Words for what to do about a cause.
     """
     blocks: list[list[Text]] = []
-    for lines in (_ROOMY, _TIGHT):
+    for lines in (*_ROOMY, _TIGHT):
         blocks = [_group_lines(group, columns, lines, remedy) for group in groups]
         if sum(map(len, blocks)) <= most:
             break
@@ -65,9 +68,12 @@ def _group_lines(group: ErrorGroup, columns: int, most: int, remedy: Remedy) -> 
     lines = wrapped_lines(head, columns, hanging=_INDENT, most=2)
     for line in lines:
         line.highlight_words([group.cause], "yellow")
-    lines += wrapped_lines(group.message, columns, _INDENT, most=most, style="dim")
+    message = wrapped_lines(group.message, columns, _INDENT, style="dim")
     to_do = remedy(group.cause, group.message)
-    return lines + (wrapped_lines(f"→ {to_do}", columns, _INDENT, most=most + 1) if to_do else [])
+    if len(message) <= most and _SAYS_REMEDY.search(group.message):
+        to_do = ""
+    message = wrapped_lines(group.message, columns, _INDENT, most=most, style="dim")
+    return [*lines, *message, *(wrapped_lines(f"→ {to_do}", columns, _INDENT, most=2) if to_do else [])]
 
 
 def _metrics(group: ErrorGroup) -> str:
