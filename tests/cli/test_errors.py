@@ -117,24 +117,29 @@ def test_a_run_without_errors_and_one_without_rows(assay: Lines, tmp_path: Path)
     assert assay("errors", "none") == ["every score of run none has a value"]
 
 
-@pytest.mark.parametrize("columns", [60, 80, 140])
-def test_ten_thousand_rows_of_forty_kinds_are_one_screen(assay: Lines, tmp_path: Path, columns: int) -> None:
+def forty_kinds(count: int) -> list[dict[str, Score]]:
     """20 causes with two messages each; the numbers in them differ from row to row."""
     causes = [cause for cause in Cause if cause is not Cause.LOST][:20]
     texts = ["request {n} of the endpoint http://127.0.0.1:{n}/v1 was refused", "it took {n}.5 s " + "and more " * 30]
-    rows = [
-        {name: error(name, causes[n % 20], texts[n // 20 % 2].format(n=n)) for name in METRICS} for n in range(10_000)
+    return [
+        {name: error(name, causes[n % 20], texts[n // 20 % 2].format(n=n)) for name in METRICS} for n in range(count)
     ]
-    assert len(error_groups(unscored_rows(_errors(rows)))) == 40
-    if columns == 80:
-        make_run(tmp_path, rows)
-    else:
-        make_run(tmp_path, rows[:400])
+
+
+def test_ten_thousand_rows_of_forty_kinds_are_forty_groups() -> None:
+    groups = error_groups(unscored_rows(_errors(forty_kinds(10_000))))
+    assert [(one.rows, one.scores) for one in groups] == [(250, 750)] * 40  # 10,000 rows / 40 kinds, three metrics
+    assert groups[0].first == [1, 41, 81, 121, 161]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 140])
+def test_forty_kinds_are_one_screen(assay: Lines, tmp_path: Path, columns: int) -> None:
+    make_run(tmp_path, forty_kinds(400))
     lines = assay("errors", "one", columns=columns)
     assert len(lines) <= 24
     assert max(map(len, lines)) <= columns
     assert any(line.startswith("and ") and "more groups: " in line for line in lines)
-    assert lines[0].startswith("rows that lack a score: ")
+    assert lines[0] == "rows that lack a score: 400 of 400 (1,200 scores)"
 
 
 def _errors(rows: Iterable[dict[str, Score]]) -> list[MetricError]:
