@@ -88,6 +88,13 @@ def test_intervals_are_those_of_means_of_zeros_and_ones(result: Result) -> None:
     assert refused.interval.low == pytest.approx(1 - answered.interval.high)
 
 
+def test_it_prints_as_lines(result: Result) -> None:
+    lines = str(result.overview).splitlines()
+    assert lines[0] == "grounded answers 2 of 4 (50%, 95% CI 6% to 94%)"
+    assert len(lines) == 3
+    assert repr(result.overview).startswith("<Overview: grounded answers 2 of 4, answered questions 4 of 5")
+
+
 def test_clusters_widen_the_intervals(tmp_path: Path) -> None:
     """Two documents with ten equal rows each are two answers, not twenty."""
     rows = [row("It is red." if n % 2 else "It is hot.", doc=f"d{n % 2}", id=f"{n}") for n in range(20)]

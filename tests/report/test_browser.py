@@ -23,9 +23,12 @@ def open_row(opened: Opened, number: int) -> None:
     opened.page.wait_for_selector("dialog[open] #sample-title")
 
 
-def test_the_order_is_verdict_coverage_metrics_regressions_causes_slices_distributions_cost_samples(opened: Opened):
+def test_the_order_is_verdict_overview_coverage_metrics_regressions_causes_slices_distributions_cost_samples(
+    opened: Opened,
+):
     titles = opened.page.locator("main h2").all_inner_texts()
     assert titles == [
+        "Overview",
         "Coverage",
         "Metrics",
         "Regressions",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay.errors import printable
 from assay.evaluation.answerability import Answerability, kind_of, reply_of
 from assay.evaluation.default_thresholds import bare_name, default_threshold
 from assay.evaluation.stored_facts import stored_facts
@@ -46,6 +47,10 @@ class RowShare:
         """`count` of `total`, from 0 to 1."""
         return self.count / self.total
 
+    def __str__(self) -> str:
+        interval = f"95% CI {self.interval.low:.0%} to {self.interval.high:.0%}"
+        return printable(f"{self.name} {self.count:,} of {self.total:,} ({self.share:.0%}, {interval})")
+
     def to_dict(self) -> dict[str, Any]:
         """Convert the share to JSON values."""
         found: dict[str, Any] = {"count": self.count, "total": self.total, "share": self.share}
@@ -73,7 +78,7 @@ class RowCount:
         return None if found is None else RowShare(name, good, self.count, found.n, found, metric, threshold)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Overview:
     """Shares of rows that anyone can read, from stored scores. Constant memory, whatever the number of rows.
 
@@ -160,6 +165,12 @@ class Overview:
         }
         found = {name: share.to_dict() for name, share in shares.items() if share is not None}
         return found | ({"answerability": self.answerability.to_dict()} if self.answerability.known else {})
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.shares())) or "nothing is known"
+
+    def __repr__(self) -> str:
+        return f"<Overview: {', '.join(f'{one.name} {one.count} of {one.total}' for one in self.shares())}>"
 
     def __bool__(self) -> bool:
         return bool(self._grounded) or any(rows.moments.n for rows in (self._answered, self._retrieved))
