@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from assay.records import Direction
 
@@ -21,6 +22,7 @@ DEFAULTS: Mapping[str, float] = {
 _LOWER = frozenset({"hallucination"})
 
 
+@lru_cache(maxsize=4096)
 def bare_name(label: str) -> str:
     """Strip the system and the variant from a metric's label: "ragas:faithfulness@original" is "faithfulness"."""
     return label.rpartition(":")[2].partition("@")[0]
