@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+import math
+import time
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay._util.sync import run_sync
+from assay.analysis.diagnosis import cause_model
 from assay.analysis.diagnosis.answerability import Answerability
-from assay.analysis.diagnosis.classify import TOP, CauseDecision, decide
+from assay.analysis.diagnosis.classify import TOP, CauseDecision, decide, not_read
 from assay.analysis.diagnosis.context_health import ContextHealth
 from assay.analysis.diagnosis.facts import UNSURE, Facts, facts_of
 from assay.analysis.diagnosis.failed_rows import failed_by, is_measured, thresholds_for
@@ -36,34 +39,39 @@ def find_causes(
     judge: JudgeSpec = None,
     read: bool = False,
     budget: Budget | None = None,
+    seconds: float | None = None,
 ) -> Causes:
     """Why each failed row of a run failed; whether refusals were right; the state of the retrieved passages.
 
     Raises InputError for thresholds that do not fit the run, for a judge that is not the run's, and `read` without one.
 
     Args:
-        thresholds: What counts as failed, by metric: a measured value below it, or above it where less is better; None:
-            the defaults (`assay.analysis.diagnosis.failed_rows.DEFAULTS`) of those that the run has.
+        thresholds: What counts as failed, by metric: a measured value below it, or above it where less is better. None:
+            the defaults (`assay.analysis.diagnosis.failed_rows.DEFAULTS`) of those that the run has; where a metric
+            looked for the reference's claims in the answer, a row fails if the answer lacks one.
         answerable: A column of the data that says of each question whether it can be answered.
         top: A passage after this rank is one that a generator may well overlook.
         judge: The run's judge; None: what the run's scores rest on is all that is known. With it, what the store has of
             it is looked up as well, which asks nothing.
         read: Ask the judge for what is missing, for failed rows alone; `Causes.usage` says what that took.
         budget: What the judge may be asked for at most.
+        seconds: No row is begun to be read after so many; None: all are read.
     """
     if top < 1:
         raise InputError(f"top: expected at least 1, got {top}")
+    if seconds is not None and not seconds >= 0:
+        raise InputError(f"seconds: expected 0 or more, got {seconds}")
     limits = thresholds_for(result, thresholds)
     resolved = _judge_of(result, judge, read)
     if resolved is not None:
         check_budget(budget, resolved)
     unsure = (result.judge or "").startswith(UNSURE) or (resolved is not None and not resolved.detects_contradiction)
-    work = _Work(result, limits, answerable, top, unsure)
+    work = _Work(result, limits, answerable, top, unsure, by_claims=thresholds is None)
     if resolved is None:
         for row in result.numbered_rows():
             work.take(row)
         return work.causes()
-    return run_sync(lambda: _with_judge(work, resolved, read, budget))
+    return run_sync(lambda: _with_judge(work, resolved, read, budget, seconds))
 
 
 def _judge_of(result: Result, judge: JudgeSpec, read: bool) -> BaseJudge | None:
@@ -88,6 +96,7 @@ class _Work:
     answerable: str
     top: int
     unsure: bool
+    by_claims: bool = False
     found: dict[int, RootCause] = field(default_factory=dict)
     rows: int = 0
     unmeasured: int = 0
@@ -100,17 +109,29 @@ class _Work:
         """By what a row failed; counts the row."""
         self.rows += 1
         self.unmeasured += not is_measured(row.scored, self.limits)
-        return failed_by(row.scored, self.limits)
+        return failed_by(row.scored, self.limits, by_claims=self.by_claims)
 
     def facts(self, sample: Sample, scores: Mapping[str, Score], failed: Mapping[str, float]) -> Facts:
         return facts_of(sample, scores, failed, self.answerable, unsure=self.unsure)
+
+    def decide(self, sample: Sample, facts: Facts, tried: Collection[str] = ()) -> CauseDecision | None:
+        """Why a row failed; None where it did not. `tried`: what was asked of the judge already."""
+        if self.unsure and self.by_claims and cause_model.applies(sample, facts):
+            missing = [name for name in cause_model.missing(facts) if name not in tried]
+            if not missing:
+                return cause_model.decide_by_model(sample, facts)
+            return not_read(*missing) if facts.failed else None
+        # a right refusal does not fail, unless thresholds were given
+        right = self.by_claims and facts.answerable is False and (facts.abstained or facts.direct is False)
+        return decide(facts, self.top) if facts.form is not None or (facts.failed and not right) else None
 
     def take(self, row: Row) -> None:
         """One row as its scores show it."""
         failed = self.failed(row)
         facts = self.facts(row.scored.sample, row.scored.scores, failed)
-        if failed:
-            self.end(row, facts, decide(facts, self.top))
+        decision = self.decide(row.scored.sample, facts)
+        if decision is not None:
+            self.end(row, facts, decision)
         self.count(row, facts)
 
     def count(self, row: Row, facts: Facts) -> None:
@@ -118,17 +139,18 @@ class _Work:
         self.answered.add(row.number, facts)
         self.health.add(row.number, facts)
 
-    def end(self, row: Row, facts: Facts, decision: CauseDecision, told: str | None = None) -> None:
-        """A failed row's cause; `told` is what a judge said in place of what had to be read."""
-        reads = prompts_for(decision.read, facts)
+    def end(self, row: Row, facts: Facts, decision: CauseDecision, reply: str | None = None) -> None:
+        """A failed row's cause; `reply` is what a judge said in place of what had to be read."""
+        reads = prompts_for(decision.read, facts) if decision.label == "not read" else 0
         because = decision.because
-        if told is not None:
-            because = f"{because}; the judge: {told}"
+        if reply is not None:
+            because = f"{because}; the judge: {reply}"
         elif reads:
             because += f" ({reads} {'prompt' if reads == 1 else 'prompts'})"
         self.found[row.number] = RootCause(
-            decision.label, because, row.number, row.scored.sample.id, dict(facts.failed or {}), reads
-        )
+            decision.label, because, row.number, row.scored.sample.id, dict(facts.failed or {}), reads, decision.also,
+            decision.probability,
+        )  # fmt: skip
 
     def causes(self) -> Causes:
         return Causes(
@@ -144,8 +166,9 @@ class _Work:
         )
 
 
-async def _with_judge(work: _Work, judge: BaseJudge, ask: bool, budget: Budget | None) -> Causes:
+async def _with_judge(work: _Work, judge: BaseJudge, ask: bool, budget: Budget | None, seconds: float | None) -> Causes:
     """The same with what the store has of the judge and, where it may be asked, with what it says."""
+    end = math.inf if seconds is None else time.monotonic() + seconds
     judgements = work.result.store.judgements(work.result.run)
     stored = JudgementCache(StoredJudge(judge), judgements)
     asked = JudgementCache(judge, judgements)
@@ -153,7 +176,7 @@ async def _with_judge(work: _Work, judge: BaseJudge, ask: bool, budget: Budget |
 
     async def one(row: Row) -> None:
         async with slots:
-            await _read_row(work, row, stored, asked if ask else None)
+            await _read_row(work, row, stored, asked if ask and time.monotonic() < end else None)
 
     try:
         with spending(budget):
@@ -181,25 +204,24 @@ async def _read_row(work: _Work, row: Row, stored: JudgementCache, asked: Judgem
     failed = work.failed(row)
     sample, scores = row.scored.sample, dict(row.scored.scores)
     facts = work.facts(sample, scores, failed)
-    if not failed:
-        work.count(row, facts)
-        return
-    decision, told = decide(facts, work.top), None
+    decision, reply = work.decide(sample, facts), None
     for cache in (stored, asked):
         tried: set[str] = set()
         for _ in range(ROUNDS):
-            missing = [name for name in decision.read if name not in tried]
+            missing = [name for name in (() if decision is None else decision.read) if name not in tried]
             if cache is None or not missing:
                 break
             new = await read(sample, missing, cache)
             if cache is asked:
                 work.asked += prompts_for(missing, facts)
-                told = next((one.error.message for one in new.values() if one.error is not None), None)
+                reply = next((one.error.message for one in new.values() if one.error is not None), None)
             tried.update(missing)
             scores |= {name: score for name, score in new.items() if score.error is None or name not in scores}
             facts = work.facts(sample, scores, failed)
-            decision = decide(facts, work.top)
-    if decision.read and asked is not None and told is None:
-        decision = replace(decision, label="unexplained", because="what was read says nothing of it", read=())
-    work.end(row, facts, decision, told if decision.read else None)
+            decision = work.decide(sample, facts, tried if cache is asked else ())
+    if decision is not None:
+        unread = decision.label == "not read"
+        if unread and asked is not None and reply is None:
+            decision = replace(decision, label="unclear", because="what was read says nothing of it", read=())
+        work.end(row, facts, decision, reply if unread else None)
     work.count(row, facts)

@@ -15,21 +15,41 @@ from assay.errors import printable
 from assay.records import Usage
 
 Label = Literal[
+    "unanswerable and answered",
     "not retrieved",
     "ranked too low",
     "truncated",
-    "contradicted by another passage",
-    "context not used",
-    "hallucination: contradicts the passage",
-    "hallucination: unsupported",
-    "wrong or incomplete reference",
-    "unanswerable and answered",
+    "conflicting passages",
     "answerable and refused",
+    "hallucination: contradicts the passage",
+    "context not used",
+    "off-topic answer",
+    "incomplete answer",
+    "hallucination: unsupported",
+    "format failure",
+    "wrong or incomplete reference",
     "not read",
-    "unexplained",
+    "unclear",
 ]
-#: Every label, in the order of a pipeline: what goes wrong first stands first; what could not be said stands last.
+#: Every label, in the order of a pipeline: question, retrieval, context, generation, reference; then what is not known.
 LABELS: tuple[Label, ...] = get_args(Label)
+
+#: What a maintainer does first, by label.
+FIRST_STEPS: Mapping[str, str] = {
+    "unanswerable and answered": "Tell the model to say that the documents do not answer the question.",
+    "not retrieved": "Run the retriever alone with this question; check index, chunks and query.",
+    "ranked too low": "Rerank the passages, or retrieve fewer.",
+    "truncated": "Raise the prompt's limit for context, or pass fewer or shorter passages.",
+    "conflicting passages": "Remove the outdated passage from the index, or date passages and prefer the latest.",
+    "answerable and refused": "Loosen the instruction to refuse; show the model an answer that it should give.",
+    "hallucination: contradicts the passage": "Ask for quotes, lower the temperature, or try a stronger model.",
+    "off-topic answer": "Check what question reached the model: query rewriting, history, prompt template.",
+    "context not used": "Tell the model to answer from the passages alone; check that they reach the prompt.",
+    "incomplete answer": "Tell the model to answer every part of the question; check the limit of output tokens.",
+    "hallucination: unsupported": "Tell the model to add nothing to the passages.",
+    "format failure": "Check output parser, prompt template, stop sequences and the limit of output tokens.",
+    "wrong or incomplete reference": "Correct the reference in the test set.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +58,9 @@ class RootCause:
 
     Attributes:
         label: One of LABELS.
-        because: What shows it, in one sentence that names the claim and the passage.
+        because: What shows it, in one sentence that quotes the claim and the passage.
+        probability: Of the label; None unless a model gave it (`assay.analysis.diagnosis.cause_model`).
+        also: Other causes that claims of the row have, the first in the pipeline first.
         row: Number of the row, from 1, and its `id` where it has one.
         failed: The metrics that failed it, with their values.
         reads: Prompts that would have to be answered before more can be said; 0 unless the label is "not read".
@@ -50,6 +72,13 @@ class RootCause:
     id: str | None = None
     failed: Mapping[str, float] = field(default_factory=dict)
     reads: int = 0
+    also: tuple[Label, ...] = ()
+    probability: float | None = None
+
+    @property
+    def first_step(self) -> str | None:
+        """What to do first; None where the cause is not known."""
+        return FIRST_STEPS.get(self.label)
 
     def __str__(self) -> str:
         return printable(f"{self.label}: {self.because}")
@@ -60,7 +89,10 @@ class RootCause:
             "row": self.row,
             "id": self.id,
             "label": self.label,
+            "also": list(self.also),
+            "probability": self.probability,
             "because": self.because,
+            "first_step": self.first_step,
             "failed": dict(self.failed),
             "reads": self.reads,
         }
@@ -128,13 +160,13 @@ class Causes:
             "causes": [cause.to_dict() for cause in self.per_row.values()],
         }
 
-    def told(self, examples: int = 2, columns: int = 80) -> str:
+    def to_text(self, examples: int = 2, columns: int = 80) -> str:
         """All of it in words, with so many examples of each label, in lines of at most so many characters."""
 
         return causes_text(self, examples, columns)
 
     def __str__(self) -> str:
-        return self.told()
+        return self.to_text()
 
 
 _LONGEST = 300  # characters of an example
