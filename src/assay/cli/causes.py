@@ -11,7 +11,7 @@ import typer
 
 from assay._util.terminal import pluralize
 from assay.cli.option_groups import grouped
-from assay.cli.options import JsonOption, JudgeOptions, RunArgument, StoreOption, opened
+from assay.cli.options import JsonOption, JudgeOptions, RunArgument, SlicesOption, StoreOption, opened
 from assay.cli.output import say, say_json
 from assay.errors import InputError
 
@@ -28,6 +28,7 @@ def causes(
         list[str] | None,
         typer.Option(help="METRIC=NUMBER: a value below it (above it, where less is better) is a failure; repeated."),
     ] = None,
+    slices: SlicesOption = None,
     answerable: Annotated[
         str, typer.Option(help="Column of the data that says whether a question can be answered.")
     ] = "answerable",
@@ -61,7 +62,7 @@ def causes(
         raise InputError("--max-calls: goes with --read")
     result = Result.load(run, opened(store))
     limits = {rule.metric: rule.limit for rule in limits_of("at_least", threshold or [], "--threshold")} or None
-    find = partial(find_causes, result, limits, answerable=answerable, top=top)
+    find = partial(find_causes, result, limits, by=slices or (), answerable=answerable, top=top, themes=True)
     found = find()
     if found.reads:
         found = _with_judge(find, found, judge, result.judge, read, max_calls)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.analysis.diagnosis.records import Label
+from assay.analysis.diagnosis.labels import Label
 from assay.judges.protocol import Answer
 from assay.judges.scripted_judge import ScriptedJudge
 from assay.prompts import Claims, Directness, JudgePrompt, Support

@@ -127,7 +127,7 @@ def test_what_has_to_be_read_is_named(known: Facts, missing: tuple[str, ...]) ->
 
 def test_what_single_passages_say_may_be_read_to_know_better() -> None:
     """The label stands without it; with one passage there is nothing more to read."""
-    known = {"reference": (true(YES, NO),), "answer": (said(NO, NO),)}
+    known: dict[str, Any] = {"reference": (true(YES, NO),), "answer": (said(NO, NO),)}
     assert (decide(facts(2, **known)).label, decide(facts(2, **known)).read) == (
         CONTRADICTS,
         ("reference cells", "answer cells"),

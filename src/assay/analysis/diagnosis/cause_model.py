@@ -18,7 +18,7 @@ from assay.analysis.diagnosis.cause_features import features
 from assay.analysis.diagnosis.classify import ANSWER, DIRECTNESS, EACH_OTHER, REFERENCE, CauseDecision
 from assay.analysis.diagnosis.explanations import explain, quoted
 from assay.analysis.diagnosis.facts import Facts
-from assay.analysis.diagnosis.records import LABELS
+from assay.analysis.diagnosis.labels import LABELS
 from assay.metrics.languages import languages_in
 from assay.records import Sample
 from assay.text.languages import code_of

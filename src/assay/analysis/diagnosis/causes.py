@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay._util.sync import run_sync
@@ -17,11 +17,15 @@ from assay.analysis.diagnosis.facts import UNSURE, Facts, facts_of
 from assay.analysis.diagnosis.failed_rows import failed_by, is_measured, thresholds_for
 from assay.analysis.diagnosis.missing_prompts import AT_ONCE, StoredJudge, prompts_for, read
 from assay.analysis.diagnosis.records import Causes, RootCause
-from assay.errors import InputError
+from assay.analysis.diagnosis.slices import CauseSlices
+from assay.analysis.diagnosis.themes import MOST, Embed, find_themes
+from assay.errors import InputError, MissingExtra
+from assay.evaluation.groups import value_in
 from assay.evaluation.result import Result
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, check_budget, spending
 from assay.judges.cache import JudgementCache
+from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.resolve import resolve_judge
 from assay.records import Sample, Score, Usage
 from assay.store.store import Row
@@ -34,12 +38,14 @@ def find_causes(
     result: Result,
     thresholds: Mapping[str, float] | None = None,
     *,
+    by: str | Sequence[str] = (),
     answerable: str = "answerable",
     top: int = TOP,
     judge: JudgeSpec = None,
     read: bool = False,
     budget: Budget | None = None,
     seconds: float | None = None,
+    themes: bool = False,
 ) -> Causes:
     """Why each failed row of a run failed; whether refusals were right; the state of the retrieved passages.
 
@@ -49,12 +55,15 @@ def find_causes(
         thresholds: What counts as failed, by metric: a measured value below it, or above it where less is better. None:
             the defaults (`assay.analysis.diagnosis.failed_rows.DEFAULTS`) of those that the run has; where a metric
             looked for the reference's claims in the answer, a row fails if the answer lacks one.
+        by: Columns of the data. The causes are also counted by their values (`Causes.slices`).
         answerable: A column of the data that says of each question whether it can be answered.
         top: A passage after this rank is one that a generator may well overlook.
         judge: The run's judge; None: what the run's scores rest on is all that is known. With it, what the store has of
             it is looked up as well, which asks nothing.
         read: Ask the judge for what is missing, for failed rows alone; `Causes.usage` says what that took.
         budget: What the judge may be asked for at most.
+        themes: Also group the failed rows by their questions, with the embedded judge's embedder where it is installed
+            (`Causes.themes`).
         seconds: No row is begun to be read after so many; None: all are read.
     """
     if top < 1:
@@ -67,11 +76,12 @@ def find_causes(
         check_budget(budget, resolved)
     unsure = (result.judge or "").startswith(UNSURE) or (resolved is not None and not resolved.detects_contradiction)
     work = _Work(result, limits, answerable, top, unsure, by_claims=thresholds is None)
+    work.slices = CauseSlices((by,) if isinstance(by, str) else tuple(by))
     if resolved is None:
         for row in result.numbered_rows():
             work.take(row)
-        return work.causes()
-    return run_sync(lambda: _with_judge(work, resolved, read, budget, seconds))
+        return work.causes(themes)
+    return run_sync(lambda: _with_judge(work, resolved, read, budget, seconds, themes))
 
 
 def _judge_of(result: Result, judge: JudgeSpec, read: bool) -> BaseJudge | None:
@@ -102,6 +112,9 @@ class _Work:
     unmeasured: int = 0
     answered: Answerability = field(default_factory=Answerability)
     health: ContextHealth = field(default_factory=ContextHealth)
+    slices: CauseSlices = field(default_factory=CauseSlices)
+    columns: set[str] = field(default_factory=set)  # those that some row has
+    questions: dict[int, str] = field(default_factory=dict)  # of failed rows
     usage: Usage = field(default_factory=Usage)
     asked: int = 0
 
@@ -138,6 +151,14 @@ class _Work:
         """A row's part in the tables of answers and of passages."""
         self.answered.add(row.number, facts)
         self.health.add(row.number, facts)
+        cause, sample = self.found.get(row.number), row.scored.sample
+        values = {column: value_in(sample, column) for column in self.slices.columns}
+        self.columns.update(column for column, (there, _) in values.items() if there)
+        self.slices.add(
+            {column: value for column, (_, value) in values.items()}, None if cause is None else cause.label
+        )
+        if cause is not None and len(self.questions) < MOST:
+            self.questions[row.number] = sample.question or ""
 
     def end(self, row: Row, facts: Facts, decision: CauseDecision, reply: str | None = None) -> None:
         """A failed row's cause; `reply` is what a judge said in place of what had to be read."""
@@ -152,7 +173,12 @@ class _Work:
             decision.probability,
         )  # fmt: skip
 
-    def causes(self) -> Causes:
+    def causes(self, themes: bool) -> Causes:
+        for column in self.slices.columns:
+            if column not in self.columns:
+                raise InputError(f"by: no row has the column {column!r}")
+        labels = {number: cause.label for number, cause in self.found.items()}
+        questions = dict(sorted(self.questions.items()))
         return Causes(
             run=self.result.run,
             per_row=dict(sorted(self.found.items())),
@@ -161,12 +187,16 @@ class _Work:
             thresholds=dict(self.limits),
             answered=self.answered,
             health=self.health,
+            slices=self.slices,
+            themes=find_themes(questions, labels, _embedder()) if themes else (),
             usage=self.usage,
             asked=self.asked,
         )
 
 
-async def _with_judge(work: _Work, judge: BaseJudge, ask: bool, budget: Budget | None, seconds: float | None) -> Causes:
+async def _with_judge(
+    work: _Work, judge: BaseJudge, ask: bool, budget: Budget | None, seconds: float | None, themes: bool
+) -> Causes:
     """The same with what the store has of the judge and, where it may be asked, with what it says."""
     end = math.inf if seconds is None else time.monotonic() + seconds
     judgements = work.result.store.judgements(work.result.run)
@@ -187,7 +217,15 @@ async def _with_judge(work: _Work, judge: BaseJudge, ask: bool, budget: Budget |
     work.usage = asked.usage
     work.answered.sort()
     work.health.sort()
-    return work.causes()
+    return work.causes(themes)
+
+
+def _embedder() -> Embed | None:
+    """The embedder in the box; None where it is not installed."""
+    try:
+        return EmbeddedJudge().models.embed
+    except MissingExtra:
+        return None
 
 
 def _pages(result: Result) -> Iterator[list[Row]]:

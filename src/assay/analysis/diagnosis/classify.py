@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from assay.analysis.diagnosis.explanations import explain, first_rank, names, quoted
 from assay.analysis.diagnosis.facts import ClaimFacts, Facts
-from assay.analysis.diagnosis.records import Label
+from assay.analysis.diagnosis.labels import Label
 from assay.analysis.diagnosis.signatures import likeliest
 
 #: A passage that stands after this rank is one that a generator may well overlook.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from assay.analysis.diagnosis.facts import ClaimFacts, Facts
-from assay.analysis.diagnosis.records import Label
+from assay.analysis.diagnosis.labels import Label
 
 _LONGEST = 160  # characters of a claim or a quote
 

@@ -6,50 +6,16 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
 from assay._util.terminal import pluralize
 from assay.analysis.diagnosis.answerability import KINDS, REPLIES, Answerability
 from assay.analysis.diagnosis.context_health import ContextHealth
+from assay.analysis.diagnosis.labels import FIRST_STEPS, Label, in_order
+from assay.analysis.diagnosis.slices import CauseSlices
+from assay.analysis.diagnosis.themes import Theme
 from assay.errors import printable
 from assay.records import Usage
-
-Label = Literal[
-    "unanswerable and answered",
-    "not retrieved",
-    "ranked too low",
-    "truncated",
-    "conflicting passages",
-    "answerable and refused",
-    "hallucination: contradicts the passage",
-    "context not used",
-    "off-topic answer",
-    "incomplete answer",
-    "hallucination: unsupported",
-    "format failure",
-    "wrong or incomplete reference",
-    "not read",
-    "unclear",
-]
-#: Every label, in the order of a pipeline: question, retrieval, context, generation, reference; then what is not known.
-LABELS: tuple[Label, ...] = get_args(Label)
-
-#: What a maintainer does first, by label.
-FIRST_STEPS: Mapping[str, str] = {
-    "unanswerable and answered": "Tell the model to say that the documents do not answer the question.",
-    "not retrieved": "Run the retriever alone with this question; check index, chunks and query.",
-    "ranked too low": "Rerank the passages, or retrieve fewer.",
-    "truncated": "Raise the prompt's limit for context, or pass fewer or shorter passages.",
-    "conflicting passages": "Remove the outdated passage from the index, or date passages and prefer the latest.",
-    "answerable and refused": "Loosen the instruction to refuse; show the model an answer that it should give.",
-    "hallucination: contradicts the passage": "Ask for quotes, lower the temperature, or try a stronger model.",
-    "off-topic answer": "Check what question reached the model: query rewriting, history, prompt template.",
-    "context not used": "Tell the model to answer from the passages alone; check that they reach the prompt.",
-    "incomplete answer": "Tell the model to answer every part of the question; check the limit of output tokens.",
-    "hallucination: unsupported": "Tell the model to add nothing to the passages.",
-    "format failure": "Check output parser, prompt template, stop sequences and the limit of output tokens.",
-    "wrong or incomplete reference": "Correct the reference in the test set.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +74,8 @@ class Causes:
         thresholds: What counts as failed: below, or above where less is better; see `find_causes`.
         answered: The table of questions that can be answered and answers that were given, of all rows.
         health: The state of the passages of all rows.
+        slices: The causes by the values of columns, where that was asked for.
+        themes: What the questions of failed rows are about, where that was asked for.
         usage: What reading took; `asked` counts the prompts it needed, those that the store knew included.
     """
 
@@ -118,6 +86,8 @@ class Causes:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     answered: Answerability = field(default_factory=Answerability)
     health: ContextHealth = field(default_factory=ContextHealth)
+    slices: CauseSlices = field(default_factory=CauseSlices)
+    themes: tuple[Theme, ...] = ()
     usage: Usage = field(default_factory=Usage)
     asked: int = 0
 
@@ -134,8 +104,7 @@ class Causes:
     @property
     def counts(self) -> dict[str, int]:
         """Failed rows by label, the most frequent first; of equal ones in the order of LABELS."""
-        found = Counter(cause.label for cause in self.per_row.values())
-        return {label: found[label] for label in sorted(found, key=lambda one: (-found[one], LABELS.index(one)))}
+        return in_order(Counter(cause.label for cause in self.per_row.values()))
 
     @property
     def shares(self) -> dict[str, float]:
@@ -157,6 +126,8 @@ class Causes:
             "usage": self.usage.to_dict(),
             "answered": self.answered.to_dict(),
             "health": self.health.to_dict(),
+            "slices": self.slices.to_dict(),
+            "themes": [theme.to_dict() for theme in self.themes],
             "causes": [cause.to_dict() for cause in self.per_row.values()],
         }
 
@@ -170,12 +141,19 @@ class Causes:
 
 
 _LONGEST = 300  # characters of an example
+_SLICES = 12  # slices of a column, and themes, that are shown
 
 
 def causes_text(causes: Causes, examples: int = 2, columns: int = 80) -> str:
     """The causes as lines of at most `columns` characters (at least 40), with so many examples of each label."""
     columns = max(40, columns)
-    lines = [*_failures(causes, examples), *_answered(causes.answered), *_health(causes.health)]
+    lines = [
+        *_failures(causes, examples),
+        *_slices(causes.slices),
+        *_themes(causes.themes),
+        *_answered(causes.answered),
+        *_health(causes.health),
+    ]
     return printable("\n".join(part for line in lines for part in _wrapped(line, columns)))
 
 
@@ -195,6 +173,8 @@ def _failures(causes: Causes, examples: int) -> Iterator[str]:
         yield f"{causes.shares[label]:4.0%}  {label} ({pluralize(count, 'row')})"
         shown = [cause for cause in causes.per_row.values() if cause.label == label][:examples]
         yield from (f"      {_example(cause)}" for cause in shown)
+        if label in FIRST_STEPS:
+            yield f"      First: {FIRST_STEPS[label]}"
     if causes.reads:
         yield ""
         yield (
@@ -212,7 +192,33 @@ def _failures(causes: Causes, examples: int) -> Iterator[str]:
 def _example(cause: RootCause) -> str:
     named = "" if cause.id is None else f" ({cause.id[:40]})"
     because = " ".join(cause.because.split())
-    return f"row {cause.row}{named}: {because if len(because) <= _LONGEST else because[: _LONGEST - 1] + '…'}"
+    also = f" (also: {', '.join(cause.also)})" if cause.also else ""
+    shown = because if len(because) <= _LONGEST else because[: _LONGEST - 1] + "…"
+    return f"row {cause.row}{named}: {shown}{also}"
+
+
+def _slices(slices: CauseSlices) -> Iterator[str]:
+    for column in slices.columns:
+        yield ""
+        yield f"{column}, the slice with most failures first (95% CI):"
+        for one in slices.of(column)[:_SLICES]:
+            low, high = one.interval
+            causes = ", ".join(f"{label} {count}" for label, count in in_order(one.counts).items())
+            share = f"{one.failed} of {one.rows}, {one.share:.0%} ({low:.0%} to {high:.0%})"
+            yield f"  {one.value[:40]}: {share}" + (f": {causes}" if causes else "")
+        if (more := len(slices.of(column)) - _SLICES) > 0:
+            yield f"  and {more} more"
+
+
+def _themes(themes: tuple[Theme, ...]) -> Iterator[str]:
+    if not themes:
+        return
+    yield ""
+    yield "Failed rows with questions about one thing:"
+    for theme in themes[:_SLICES]:
+        causes = ", ".join(f"{label} {count}" for label, count in theme.counts.items())
+        rows = ", ".join(map(str, theme.rows[:5])) + (", …" if len(theme.rows) > 5 else "")
+        yield f"  {', '.join(theme.terms)}: {pluralize(len(theme.rows), 'row')} ({rows}): {causes}"
 
 
 def _answered(table: Answerability) -> Iterator[str]:

@@ -14,7 +14,7 @@ from math import inf
 from typing import Literal
 
 from assay.analysis.diagnosis.facts import ClaimFacts, Facts
-from assay.analysis.diagnosis.records import LABELS, Label
+from assay.analysis.diagnosis.labels import LABELS, Label
 
 #: The cost of a passage that contradicts where nothing is expected of it, or the reverse: judges confuse the two most.
 CONFUSED = 0.5
