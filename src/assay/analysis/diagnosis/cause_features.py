@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay.analysis.diagnosis.facts import ClaimFacts, Facts
+from assay.analysis.diagnosis.refusal_wording import wording_of
 from assay.judges.claim_rules import refuses
 from assay.records import Sample
 
@@ -18,18 +19,6 @@ CERTAIN, UNKNOWN = 0.95, 0.5
 _MOST = 6  # claims of a text that count
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[a-z']{3,40}")
-_CUE = re.compile(
-    r"\b(?:sorry|unfortunately|afraid|unable|can't|cannot|couldn't|could not|don't|didn't|doesn't|wasn't|isn't|not able"
-    r"|no (?:information|mention|detail)|not (?:find|see|state|mention|contain|cover|given|stated|mentioned)|nothing"
-    r"|nowhere|regret)\b",
-    re.IGNORECASE,
-)
-_SOURCE = re.compile(
-    r"\b(?:documents?|passages?|texts?|context|sources?|information|material|pages?|excerpts?|here|provided|manual"
-    r"|handbook|rules|leaflet|article)\b",
-    re.IGNORECASE,
-)
-_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|me|my|we)\b")
 _COMMON = frozenset(
     _WORD.findall(
         "the and for are was with that this from have has you your not any can will may must but they their its our "
@@ -103,13 +92,12 @@ def _of_texts(sample: Sample) -> Iterator[tuple[str, float]]:
 
 def _of_wording(sample: Sample) -> Iterator[tuple[str, float]]:
     answer = (sample.answer or "").strip()
-    cues, first_person = len(_CUE.findall(answer)), len(_FIRST_PERSON.findall(answer))
-    source = _SOURCE.search(answer) is not None
-    yield "cues of a refusal", min(cues, 3)
-    yield "first person", min(first_person, 3)
-    yield "cues in the first person", float(bool(cues and first_person))
-    yield "speaks of its sources", float(source)
-    yield "cues about its sources", float(bool(cues and source))
+    wording = wording_of(answer)
+    yield "cues of a refusal", min(wording.cues, 3)
+    yield "first person", min(wording.first_person, 3)
+    yield "cues in the first person", float(bool(wording.cues and wording.first_person))
+    yield "speaks of its sources", float(wording.has_source)
+    yield "cues about its sources", float(bool(wording.cues and wording.has_source))
     yield "refusal by rule", float(refuses(answer))
     yield "length of the answer", min(len(answer.split()), 60) / 60
     yield "reference is a refusal", float(refuses((sample.reference or "").strip()))

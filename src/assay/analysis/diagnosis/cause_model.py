@@ -18,7 +18,7 @@ from assay.analysis.diagnosis.cause_features import features
 from assay.analysis.diagnosis.classify import ANSWER, DIRECTNESS, EACH_OTHER, REFERENCE, CauseDecision
 from assay.analysis.diagnosis.explanations import explain, quoted
 from assay.analysis.diagnosis.facts import Facts
-from assay.analysis.diagnosis.labels import LABELS
+from assay.analysis.diagnosis.labels import LABELS, Label
 from assay.metrics.languages import languages_in
 from assay.records import Sample
 from assay.text.languages import code_of
@@ -26,6 +26,12 @@ from assay.text.languages import code_of
 RIGHT = "right"  # no label: nothing is wrong
 #: Probability of a label from which on it is said, if "right" has a lower one.
 SAID = 0.4
+#: The same for labels that are confused with others most, by cross-validation over topics.
+SAID_OF: Mapping[Label, float] = {
+    "conflicting passages": 0.6,
+    "hallucination: contradicts the passage": 0.6,
+    "wrong or incomplete reference": 0.6,
+}
 #: Probability that something is wrong from which on a row fails without a label that is likely enough.
 FAILED = 0.85
 
@@ -60,7 +66,7 @@ def decide_by_model(sample: Sample, facts: Facts) -> CauseDecision | None:
     """
     found = probabilities(features(sample, facts))
     label = max((one for one in LABELS if one in found), key=found.__getitem__)
-    if found[label] < SAID or found[label] < found[RIGHT]:
+    if found[label] < SAID_OF.get(label, SAID) or found[label] < found[RIGHT]:
         if 1 - found[RIGHT] < FAILED:
             return None
         return CauseDecision("unclear", f"no cause is likely enough (at best {label}, p = {found[label]:.2f})")

@@ -42,7 +42,8 @@ def _not_retrieved(facts: Facts) -> str:
 
 
 def _truncated(facts: Facts) -> str:
-    one = _first(facts.claims("reference"), lambda one: not facts.unprompted.isdisjoint(one.places("supported")))
+    reference = facts.claims("reference")
+    one = _first(reference, lambda one: not facts.unprompted.isdisjoint(one.places("supported"))) or _first(reference)
     return f"{_where(one, 'supported', 'has', 'have')} {_text(one)}, and was not in the prompt"
 
 
@@ -52,7 +53,8 @@ def _conflicting(facts: Facts) -> str:
             supports = _where(one, "supported", "supports", "support")
             against = _where(one, "contradicted", "contradicts", "contradict")
             return f"{supports} the answer's {_text(one)}, and {against} it"
-    right = _first(facts.claims("reference"), lambda one: bool(one.places("supported")))
+    reference = facts.claims("reference")
+    right = _first(reference, lambda one: one.passages == "supported") or _first(reference)
     otherwise = {n for one in facts.claims("answer") for n in one.places("supported")}
     if right is not None:
         otherwise = (otherwise | set(right.places("contradicted"))) - set(right.places("supported"))
@@ -61,7 +63,8 @@ def _conflicting(facts: Facts) -> str:
 
 
 def _refused(facts: Facts) -> str:
-    one = _first(facts.claims("reference"), lambda one: one.passages == "supported")
+    reference = facts.claims("reference")
+    one = _first(reference, lambda one: one.passages == "supported") or _first(reference)
     return f"{_where(one, 'supported', 'has', 'have')} {_text(one)}, and the answer is a refusal"
 
 
@@ -142,7 +145,7 @@ def _lacking(facts: Facts) -> list[ClaimFacts]:
 
 
 def _text(one: ClaimFacts | None) -> str:
-    return "claim" if one is None else quoted(one.text)
+    return "the answer to the question" if one is None else quoted(one.text)
 
 
 def _share(shown: Sequence[ClaimFacts], claims: Sequence[ClaimFacts]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from assay.analysis.diagnosis.answer_form import form_problem
+from assay.analysis.diagnosis.refusal_wording import wording_of
 from assay.errors import Cause
 from assay.judges.claim_rules import refuses, sentence_claims
 from assay.judges.claim_rules.languages import LANGUAGES
@@ -133,7 +134,7 @@ def facts_of(
         contexts=sample.contexts,
         elsewhere=any(scored.verdicts.get(key) for scored in scores.values() for key in CONTEXTS[1:3]),
         useful=_useful(scores, failed),
-        abstained=abstains(sample, scores.values()),
+        abstained=abstains(sample, scores.values()) or (unsure and wording_of(sample.answer or "").is_likely),
         directness=_directness(scores.values()),
         answerable=is_answerable(sample, answerable),
         has_reference=bool(reference),
