@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from assay._util.terminal import pluralize
+from assay._util.terminal import pluralize, width
 from assay.cli.options import ClusterOption, JsonOption, ScaleOption, SlicesOption, StoreOption
 from assay.cli.output import say, say_json, show
 from assay.cli.run_argument import Scales, run_held, scales_of
@@ -85,21 +85,21 @@ def _link(anchors: tuple[str, str], store: Path, scales: Scales) -> Link:
 
 
 def _print(found: Comparison) -> None:
-    from assay.report.comparison_table import compared_in_colour, headline_in_colour, moved_table
+    from assay.report.comparison_table import comparison_lines, moved_lines
 
-    show(headline_in_colour(found), wrapped=False)
+    for line in comparison_lines(found, width()):
+        show(line, wrapped=False)
     if found.only_first or found.only_second:
         say(
             f"In {found.first} alone: {pluralize(found.only_first, 'row')}; "
             f"in {found.second} alone: {found.only_second}."
         )
-    for metric in found.metrics.values():
-        show(compared_in_colour(metric), wrapped=False)
-    for line in (*found.slice_lines(), *found.notes):
-        say(line)
-    moved = moved_table(found)
-    if moved is not None:
-        show(moved)
+    for told in (*found.slice_lines(), *found.notes):
+        say(told)
+    for number, line in enumerate(moved_lines(found, width())):
+        if number == 0:
+            say("")
+        show(line, wrapped=False)
 
 
 def _two(runs: list[str]) -> tuple[str, str]:
