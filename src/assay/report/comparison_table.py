@@ -30,8 +30,8 @@ COLOURS: dict[Verdict, str] = {
 
 def comparison_lines(comparison: Comparison, width: int) -> Iterator[SafeText]:
     """The headline, a line for each metric, and below it what is to be said besides."""
-    for number, line in enumerate(title_lines(comparison)):
-        yield _coloured(line) if number == 0 else SafeText(line)
+    for place, line in enumerate(title_lines(comparison)):
+        yield _coloured(line) if place == 0 else SafeText(line)
     yield from _metric_lines(list(comparison.metrics.values()), comparison.confidence, width)
 
 

@@ -26,7 +26,7 @@ class Family:
     by_cluster: bool = False
 
     def judge(self, pairs: Sequence[Pairs]) -> list[MetricDiff]:
-        """Test all of them: verdicts, p-values, intervals and detectable effects, corrected for those that can differ."""
+        """Test all of them: verdicts, p-values, intervals and detectable effects, corrected together."""
         compared = [one.compared(self.by_cluster, self.confidence, self.method) for one in pairs]
         tests = max(1, sum(one.can_differ for one in compared))
         return [

@@ -15,9 +15,9 @@ from assay.records.phrases import label_in_prose
 ALIKE = 0.5
 #: Characters of a flip in a text without a width.
 _LONGEST = 240
-_FEWEST = 16  # characters of a quote, below which it is left out
-_AROUND = 2  # words that are kept beside those in which two claims differ
-_QUOTE_FRAME = len('; passage 1: ""')
+_FEWEST = 10  # characters of a quote, below which it is left out
+_ROOMY = 16  # below which its place is a number alone
+_QUOTE_FRAME = len(' [1: ""]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +71,36 @@ class Flip:
         return [" ".join(one.split()) for one in dict.fromkeys(both) if one is not None]
 
     def _quoted(self, room: int) -> str:
-        """The quote in what room is left; nothing where that is too little."""
-        if self.quote is None or room - _QUOTE_FRAME < _FEWEST:
+        """The quote and its place in what room is left; nothing where that is too little."""
+        if self.quote is None:
             return ""
-        place = "" if self.passage is None else f"passage {self.passage}: "
-        return f'; {place}"{printable(shortened(self.quote, room - _QUOTE_FRAME))}"'
+        place = self.against if self.against in ("reference", "answer") else f"passage {self.passage}"
+        for told in (place, str(self.passage)):
+            left = room - len(f' [{told}: ""]')
+            if left >= (_ROOMY if told == place else _FEWEST):
+                return f' [{told}: "{printable(shortened(self.quote, left))}"]'
+        return ""
 
 
 def _fitted(claims: Sequence[str], room: int, for_quote: int) -> list[str]:
-    """The claims in so many characters: first without the words that both begin or end with, then cut."""
-    if len(claims) == 2 and sum(map(len, claims)) > room - for_quote:
-        claims = _focused(claims[0].split(), claims[1].split())
-    if sum(map(len, claims)) <= room:
-        return list(claims)
-    return [shortened(one, room // len(claims)) for one in claims]
+    """The claims in so many characters: without words that both begin or end with, as many as needed, then cut."""
+    found = list(claims)
+    for around in (2, 1, 0) if len(claims) == 2 else ():
+        if sum(map(len, found)) <= room - for_quote:
+            break
+        found = _focused(claims[0].split(), claims[1].split(), around)
+    if sum(map(len, found)) <= room:
+        return found
+    return [shortened(one, room // len(found)) for one in found]
 
 
-def _focused(first: Sequence[str], second: Sequence[str]) -> list[str]:
-    """Two claims without most of the words that they begin and end with in common."""
+def _focused(first: Sequence[str], second: Sequence[str], around: int) -> list[str]:
+    """Two claims without the words that they begin and end with in common, but for so many."""
     shorter = min(len(first), len(second))
     start = next((n for n in range(shorter) if first[n] != second[n]), shorter)
     end = next((n for n in range(shorter - start) if first[-1 - n] != second[-1 - n]), shorter - start)
-    head, tail = max(0, start - _AROUND), max(0, end - _AROUND)
+    around = max(around, len(first) == start + end, len(second) == start + end)  # one of them would be empty
+    head, tail = max(0, start - around), max(0, end - around)
     return [
         " ".join((["…"] if head else []) + list(words[head : len(words) - tail]) + (["…"] if tail else []))
         for words in (first, second)
@@ -153,9 +161,7 @@ def _judged(score: Score, reading: str) -> list[_Judged]:
     return found
 
 
-def _matched(
-    before: Sequence[_Judged], after: Sequence[_Judged]
-) -> Iterator[tuple[_Judged | None, _Judged | None]]:
+def _matched(before: Sequence[_Judged], after: Sequence[_Judged]) -> Iterator[tuple[_Judged | None, _Judged | None]]:
     """Each claim of the second run with that of the first in whose place it stands; then those of the first alone."""
     place = _places([one.text for one in before], [one.text for one in after])
     for number, one in enumerate(after):
@@ -165,7 +171,8 @@ def _matched(
 
 
 def _places(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
-    """For claims of the second run, which of the first: the same text, else the most similar, else the same place."""
+    """For claims of the second run, which of the first: the same text, else the most similar; of as many
+    claims those left in the same place."""
     found: dict[int, int] = {}
     left = {number: Counter(text.lower().split()) for number, text in enumerate(before)}
     for number, text in enumerate(after):
@@ -182,6 +189,8 @@ def _places(before: Sequence[str], after: Sequence[str]) -> dict[int, int]:
         if number in new and n in left:
             found[number] = n
             del new[number], left[n]
+    if len(before) != len(after):
+        return found
     return found | {number: number for number in new if number in left}
 
 

@@ -73,11 +73,16 @@ class MetricDiff:
 
     @property
     def can_differ(self) -> bool:
-        """Whether the test can reject: with no moved row it can't, and needs no correction (Tarone, Biometrics 1990)."""
+        """Whether the test can reject: where no row moved it cannot (Tarone, Biometrics 46, 1990)."""
         return self.difference is not None and (self.changed > 0 or self.offset is not None)
 
     def __str__(self) -> str:
-        return printable("\n".join([f"{self.metric}: {', '.join(self._parts())}", *(f"  {one}" for one in self.facts)]))
+        return printable("\n".join([f"{self.metric}: {self.sentence}", *(f"  {one}" for one in self.facts)]))
+
+    @property
+    def sentence(self) -> str:
+        """Verdict, means, difference, p and n in one line."""
+        return ", ".join(self._parts())
 
     def _parts(self) -> Iterator[str]:
         yield self.verdict
@@ -96,13 +101,13 @@ class MetricDiff:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What is to be said besides, one line each: the judges' difference, and bounds."""
+        """What is to be said besides, one line each: the judges' difference, and bounds where rows moved."""
         found = []
         if self.offset is not None:
             off = self.offset
             ends = f"({off.low:+.3f} to {off.high:+.3f})"
             found.append(f"without the judges' difference, {off.mean:+.3f} {ends}, on {pluralize(off.n, 'anchor')}")
-        if self.bounds is not None and self.unmeasured:
+        if self.bounds is not None and self.unmeasured and self.verdict != "unchanged":
             missing = f"the {pluralize(self.unmeasured, 'missing row')} {'was' if self.unmeasured == 1 else 'were'}"
             found.append(f"bounds if {missing} scored: {self.bounds[0]:+.3f} to {self.bounds[1]:+.3f}")
         return tuple(found)

@@ -123,9 +123,7 @@ def shared_metrics(first: Result, second: Result, metrics: str | Sequence[str] |
     return wanted
 
 
-def read_rows(
-    result: Result, names: Iterable[str], cluster: str | None = None, columns: Sequence[str] = ()
-) -> Rows:
+def read_rows(result: Result, names: Iterable[str], cluster: str | None = None, columns: Sequence[str] = ()) -> Rows:
     """The rows by what tells them apart, with their scores but without evidence, and their values in `columns`."""
     found: Rows = {}
     wanted = set(names)
