@@ -106,12 +106,11 @@ def _compare_all(
     """Print the matrices, as JSON or for terminals, and write them to a file."""
     from assay.analysis.comparison.matrix import compare_runs
     from assay.report.matrix import (
-        check_matrix_form,
         matrix_caption,
         matrix_facts,
         matrix_table,
-        write_matrix,
     )
+    from assay.report.write import check_matrix_form, write_matrix
 
     if out is not None:
         check_matrix_form(out)

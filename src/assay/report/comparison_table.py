@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from assay._util.rich_text import SafeText
 from assay._util.tables import make_table, number
 from assay._util.terminal import shortened
-from assay.analysis.comparison.headline import title_lines
 from assay.analysis.comparison.sentences import fell
 from assay.errors import printable
 
@@ -30,7 +29,7 @@ COLOURS: dict[Verdict, str] = {
 
 def comparison_lines(comparison: Comparison, width: int) -> Iterator[SafeText]:
     """The headline, a line for each metric, and below it what is to be said besides."""
-    for place, line in enumerate(title_lines(comparison)):
+    for place, line in enumerate(comparison.title_lines()):
         yield _coloured(line) if place == 0 else SafeText(line)
     yield from _metric_lines(list(comparison.metrics.values()), comparison.confidence, width)
 

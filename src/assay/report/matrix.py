@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay._util.markdown import escape, table
-from assay._util.output_files import write_output
 from assay._util.terminal import pluralize
-from assay.errors import InputError
 from assay.evaluation.display.lines import NOTHING
 
 if TYPE_CHECKING:
@@ -19,8 +16,6 @@ if TYPE_CHECKING:
 
     from assay.analysis.comparison.matrix import ComparisonMatrix
     from assay.analysis.comparison.metric_diff import MetricDiff, Verdict
-
-FORMS = (".html", ".md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,27 +108,8 @@ def _difference(cell: MatrixCell) -> str:
     return f"{cell.difference}\n({cell.interval})" if cell.p else ""
 
 
-def check_matrix_form(path: str | Path) -> str:
-    """The suffix of the file. Raises InputError for one that is neither .html nor .md."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in FORMS:
-        raise InputError(f"-o: expected a file that ends in {' or '.join(FORMS)}; found {str(path)!r}")
-    return suffix
-
-
-def write_matrix(matrix: ComparisonMatrix, path: str | Path) -> Path:
-    """Write the matrices as HTML or Markdown, by the suffix of `path`. Returns the path.
-
-    Raises InputError for another suffix, MissingExtra.
-    """
-    if check_matrix_form(path) == ".html":
-        from assay.report.html.page import write_matrix_page
-
-        return write_matrix_page(matrix, path)
-    return write_output(path, "\n".join(_markdown(matrix)) + "\n", errors="replace")
-
-
-def _markdown(matrix: ComparisonMatrix) -> Iterator[str]:
+def matrix_markdown(matrix: ComparisonMatrix) -> Iterator[str]:
+    """The lines of a Markdown file."""
     yield f"### {len(matrix.runs)} runs compared"
     for metric in matrix.metrics:
         yield f"\n{escape(matrix_caption(matrix, metric))}\n"

@@ -57,7 +57,7 @@ class Comparison:
     new_answers: int = 0
 
     def __str__(self) -> str:
-        lines = [*title_lines(self), *(str(one) for one in self.metrics.values()), *self.slice_lines(), *self.notes]
+        lines = [*self.title_lines(), *(str(one) for one in self.metrics.values()), *self.slice_lines(), *self.notes]
         return printable("\n".join(lines))
 
     def slice_lines(self) -> list[str]:
@@ -73,10 +73,15 @@ class Comparison:
         said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(others.items()))
         return [*lines, f"slices and metrics {'besides' if lines else 'in all'}: {said}"] if said else lines
 
+    def title_lines(self) -> list[str]:
+        """The headline, the names of the runs, and how many answers became refusals."""
+        lines = title_lines(f"{self.second} against {self.first}", self.headline)
+        return lines if self.refusals is None else [*lines, self.refusals]
+
     @property
     def headline(self) -> str:
         """The verdict in one line of at most `HEADLINE` characters."""
-        return headline_of(self)
+        return headline_of(list(self.metrics.values()), self.pairs)
 
     @property
     def refusals(self) -> str | None:

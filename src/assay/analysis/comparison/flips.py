@@ -17,7 +17,7 @@ ALIKE = 0.5
 _LONGEST = 240
 _FEWEST = 10  # characters of a quote, below which it is left out
 _ROOMY = 16  # below which its place is a number alone
-_QUOTE_FRAME = len(' [1: ""]')
+_QUOTE_FRAME = len(' [passage 1: ""]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Flip:
         claims = [printable(one) for one in self._claims()]
         frame = sum(len(label) + 3 for label in (before, after)) + 4 + 2 * len(claims)
         room = max(width - frame, 8 * len(claims))
-        claims = _fitted(claims, room, 0 if self.quote is None else _FEWEST + _QUOTE_FRAME)
+        claims = _fitted(claims, room, 0 if self.quote is None else _ROOMY + _QUOTE_FRAME)
         quote = self._quoted(room - sum(map(len, claims)))
         if len(claims) == 2:
             return f'"{claims[0]}" ({before}) -> "{claims[1]}" ({after}){quote}'

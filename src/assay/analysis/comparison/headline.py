@@ -9,22 +9,20 @@ from assay._util.terminal import pluralize, shortened
 from assay.errors import printable
 
 if TYPE_CHECKING:
-    from assay.analysis.comparison.compare import Comparison
+    from assay.analysis.comparison.metric_diff import MetricDiff
 
 HEADLINE = 80  # characters
 _ORDER = ("worse", "better", "inconclusive", "unchanged")
 
 
-def headline_of(comparison: Comparison, most: int = HEADLINE) -> str:
+def headline_of(metrics: Sequence[MetricDiff], pairs: int, most: int = HEADLINE) -> str:
     """The verdicts in at most so many characters, that of the first metric first; where they fit, with all metrics."""
-    if not comparison.metrics:
-        return "no metric compared"
-    lead = next(iter(comparison.metrics.values())).verdict
+    lead = metrics[0].verdict if metrics else "inconclusive"
     names = {
-        verdict: [printable(one.metric) for one in comparison.metrics.values() if one.verdict == verdict]
+        verdict: [printable(one.metric) for one in metrics if one.verdict == verdict]
         for verdict in dict.fromkeys((lead, *_ORDER))
     }
-    rows = f" ({pluralize(comparison.pairs, 'row')} in both)"
+    rows = f" ({pluralize(pairs, 'row')} in both)"
     named = "; ".join(f"{verdict} on {', '.join(of)}" for verdict, of in names.items() if of)
     if len(named + rows) <= most:
         return named + rows
@@ -44,12 +42,10 @@ def _some(names: Sequence[str], room: int) -> str:
     return shortened(names[0], max(8, room - len(more))) + more
 
 
-def title_lines(comparison: Comparison) -> list[str]:
-    """The headline with the names of the runs before it, or below where that is longer than a line; refusals."""
-    runs = printable(f"{comparison.second} against {comparison.first}")
-    title = f"{runs}: {comparison.headline}"
-    lines = [title] if len(title) <= HEADLINE else [comparison.headline, runs]
-    return lines if comparison.refusals is None else [*lines, comparison.refusals]
+def title_lines(runs: str, headline: str) -> list[str]:
+    """The headline with the names of the runs before it, or below where that is longer than a line."""
+    title = f"{printable(runs)}: {headline}"
+    return [title] if len(title) <= HEADLINE else [headline, printable(runs)]
 
 
 def refusals_in_words(new_refusals: int, new_answers: int) -> str | None:
