@@ -29,10 +29,11 @@ def runs(draw: st.DrawFn) -> list[list[tuple[float, float]]]:
 @pytest.mark.long
 @pytest.mark.parametrize("world", WORLDS)
 def test_of_1000_pairs_of_equal_runs_5_percent_are_better_or_worse_at_most(world: str) -> None:
-    """The whole and the slices are two families, each wrong in 5% of pairs at most."""
+    """The whole and the slices are two families, each wrong in 5% of pairs at most; and so are both together here."""
     found = count_wrong(world, 1000, seed=20_261_128)
     assert found.whole <= 50
     assert found.slices <= 50
+    assert found.either <= 50
     assert found.changed == 0
 
 
