@@ -66,7 +66,8 @@ def _drawn(sums: Floats, sizes: Floats, higher: bool) -> Floats:
     block = max(1, _BLOCK // count)
     found = []
     for done in range(0, DRAWS, block):
-        weights = rng.multinomial(count, np.full(count, 1.0 / count), size=min(block, DRAWS - done)).astype(np.float64)
+        draws = (rng.integers(count, size=count) for _ in range(min(block, DRAWS - done)))
+        weights = np.stack([np.bincount(one, minlength=count) for one in draws]).astype(np.float64)
         found.append(_ranks((weights @ sums.T) / (weights @ sizes)[:, None], higher))
     return np.concatenate(found)
 
