@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from assay._util.markdown import escape, table
 from assay._util.terminal import pluralize
 from assay.evaluation.display.lines import NOTHING
+from assay.report.comparison_table import COLOURS, p_in_words
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,8 +60,8 @@ def _cell(one: MetricDiff) -> MatrixCell:
     if one.difference is None or one.p is None or one.verdict == "unchanged":
         return MatrixCell(one.verdict, n=str(one.pairs))
     by = one.difference.estimate
-    p = "<0.001" if one.p < 0.001 else f"{one.p:.2g}"
-    return MatrixCell(one.verdict, f"{by.mean:+.3f}", f"{by.low:+.3f} to {by.high:+.3f}", p, str(one.pairs))
+    interval = f"{by.low:+.3f} to {by.high:+.3f}"
+    return MatrixCell(one.verdict, f"{by.mean:+.3f}", interval, p_in_words(one.p), str(one.pairs))
 
 
 def matrix_caption(matrix: ComparisonMatrix, metric: str) -> str:
@@ -82,7 +83,6 @@ def matrix_table(matrix: ComparisonMatrix, metric: str) -> Table:
     """The matrix of one metric, as rich draws it: with one baseline a line for each run."""
     from assay._util.rich_text import SafeText
     from assay._util.tables import Column, make_table, number
-    from assay.report.comparison_table import COLOURS
 
     def stacked(cell: MatrixCell | None) -> Text:
         if cell is None:

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 def examples() -> Iterator[tuple[str, dict[str, float], str]]:
     """Topic, features and label of the development rows; those that are wrong in form need no model."""
     rows = {row.data["id"]: row for row in seeded_rows("development")}
-    for scored in scored_by_embedded("development").numbered_rows():
+    for scored in scored_by_embedded(rows.values()).numbered_rows():
         sample, scores = scored.scored.sample, scored.scored.scores
         row = rows[sample.id or ""]
         if row.fault != "format":

@@ -6,6 +6,7 @@ With the reader's verdicts, as they are and with 5% and 10% of them changed at r
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from tests.analysis.diagnosis.seeded_rows import Flip, Part, SeededRow, VerdictJ
 METRICS = ("faithfulness", "grounded", "context_recall", AnswerCorrectness(weights=(1, 0)), "answer_directness")
 PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "causes.md"
 RATES = (0.0, 0.05, 0.1)
+PARTS: tuple[Part, ...] = ("development", "final")
 SEED = 20_251
 #: What cannot be said: neither right nor wrong.
 NOT_SAID = ("unclear", "not read")
@@ -84,10 +86,10 @@ def label_by_reader(row: SeededRow, flip: Flip = unchanged) -> str | None:
     return _label(find_causes(evaluate([row.data], METRICS, judge), judge=judge, read=True))
 
 
-def scored_by_embedded(part: Part) -> Result:
-    """A part, scored by the embedded judge with all that the causes need (two to four minutes)."""
-    rows = [row.data for row in seeded_rows(part)]
-    return evaluate(rows, ["faithfulness", "grounded", "context_recall", "answer_correctness", "answer_directness"])
+def scored_by_embedded(rows: Iterable[SeededRow]) -> Result:
+    """Rows scored by the embedded judge with all that the causes need (0.3 to 0.6 s a row)."""
+    data = [row.data for row in rows]
+    return evaluate(data, ["faithfulness", "grounded", "context_recall", "answer_correctness", "answer_directness"])
 
 
 def by_reader(rows: Sequence[SeededRow], rate: float = 0.0) -> Confusion:
@@ -98,12 +100,12 @@ def by_reader(rows: Sequence[SeededRow], rate: float = 0.0) -> Confusion:
     return found
 
 
-def by_embedded(part: Part) -> Confusion:
+def by_embedded(rows: Sequence[SeededRow]) -> Confusion:
     """The labels by the embedded judge."""
-    causes = find_causes(scored_by_embedded(part), judge="embedded", read=True)
+    causes = find_causes(scored_by_embedded(rows), judge="embedded", read=True)
     labels = {cause.id: cause.label for cause in causes.per_row.values()}
     found = Confusion()
-    for row in seeded_rows(part):
+    for row in rows:
         found.add(row.label, labels.get(row.data["id"]))
     return found
 
@@ -112,23 +114,58 @@ def _label(found: Causes) -> str | None:
     return next((cause.label for cause in found.per_row.values()), None)
 
 
-def summary(found: Confusion) -> str:
-    """The three figures in one line."""
-    return (
-        f"{found.right_share:.1%} of the wrong rows have the right label, {found.precision:.1%} of the labels said are "
-        f"right, {found.false_alarms:.1%} of the right rows count as failed"
-    )
+def reader_table() -> Iterator[str]:
+    """The figures by the reader's verdicts, as Markdown."""
+    yield "| rows | verdicts changed | right label, of wrong rows | right, of labels said | right rows called failed |"
+    yield "|---|--:|--:|--:|--:|"
+    for part in PARTS:
+        rows = list(seeded_rows(part))
+        for rate in RATES:
+            found = by_reader(rows, rate)
+            figures = " | ".join(f"{one:.1%}" for one in (found.right_share, found.precision, found.false_alarms))
+            yield f"| {part} | {rate:.0%} | {figures} |"
+
+
+def embedded_table() -> Iterator[str]:
+    """The figures by the embedded judge, as Markdown."""
+    found = by_embedded(list(seeded_rows("final")))
+    yield f"| right label, of wrong rows | {found.right_share:.1%} |"
+    yield "|---|--:|"
+    yield f"| right, of labels said | {found.precision:.1%} |"
+    yield f"| right rows called failed | {found.false_alarms:.1%} |"
+    yield ""
+    yield "| label | rows | of them found | said | of them right |"
+    yield "|---|--:|--:|--:|--:|"
+    for label, rows, right, said in found.by_label():
+        yield f"| {label} | {rows} | {right} | {said} | {right} |"
+    yield ""
+    yield "What wrong rows are called instead (rows of the right label, columns as found):"
+    yield ""
+    yield from confusion_table(found)
+
+
+def confusion_table(found: Confusion) -> Iterator[str]:
+    """Right labels against found ones, as Markdown, without what is right."""
+    yield "| right label | called |"
+    yield "|---|---|"
+    for right in [None, *SAID]:
+        others = [(label, found.counts[right, label]) for label in EVERY if label != right]
+        said = ", ".join(f"{label or 'not failed'} {count}" for label, count in others if count)
+        if said:
+            yield f"| {right or 'nothing is wrong'} | {said} |"
+
+
+TABLES = {"reader": reader_table, "embedded": embedded_table}
 
 
 def main() -> None:
-    for part in ("development", "final"):
-        rows = list(seeded_rows(part))
-        for rate in RATES:
-            print(part, f"{rate:.0%}", summary(by_reader(rows, rate)))
-        print(part, "embedded", summary(found := by_embedded(part)))
-        for label, total, right, said in found.by_label():
-            print(f"  {label:40} {right} of {total} found, said {said} times")
-        print({pair: n for pair, n in sorted(found.counts.items(), key=str) if pair[0] != pair[1]}, flush=True)
+    """Write the tables named on the command line, or all, into the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    for name in sys.argv[1:] or TABLES:
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        before, _, rest = page.partition(begin)
+        page = before + begin + "\n" + "\n".join(TABLES[name]()) + "\n" + end + rest.partition(end)[2]
+        PAGE.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -313,7 +313,11 @@ def test_original_repetition_is_rounded() -> None:
 
 
 def test_repetition_is_shown_for_each_reply() -> None:
-    sample = Sample(messages=tuple(Message(role="assistant", content=one) for one in ("a b c d", "Could you rephrase your question?")))
+    sample = Sample(
+        messages=tuple(
+            Message(role="assistant", content=one) for one in ("a b c d", "Could you rephrase your question?")
+        )
+    )
     # the first reply repeats nothing; the second is a fallback phrase, and shares no word with the first
     assert score_of(named("trulens:conversation_repetition"), sample).parts == {"reply 1": 0.0, "reply 2": 1.0}
 

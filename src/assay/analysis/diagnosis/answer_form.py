@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 from assay._util.byte_limits import check_json
@@ -36,6 +37,7 @@ _OPEN_WORDS = frozenset(
     {"the", "a", "an", "and", "or", "but", "because", "which", "whose", "than", "as", "if", "when", "while", "into"}
     | {"onto", "its", "their", "our", "your", "my"}
 )
+_PLACEHOLDERS = 20  # that are looked for in the passages
 _LONGEST_LOOP = 12  # words
 _LOOPS = 9  # repeated words at the end, at least, and three times the phrase
 
@@ -89,7 +91,7 @@ def _parsed(text: str) -> Any:
 
 def _template(answer: str, sample: Sample) -> str | None:
     known = _texts(sample)
-    for found in _TEMPLATE.finditer(answer):
+    for found in islice(_TEMPLATE.finditer(answer), _PLACEHOLDERS):
         if not any(found[0] in text for text in known):
             return f"has the unfilled placeholder {found[0]}"
     return None
