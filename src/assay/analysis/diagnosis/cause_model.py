@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from assay.analysis.diagnosis.cause_features import features
-from assay.analysis.diagnosis.classify import ANSWER, DIRECTNESS, EACH_OTHER, REFERENCE, CauseDecision
+from assay.analysis.diagnosis.classify import ANSWER, DIRECTNESS, EACH_OTHER, REFERENCE, TOP, CauseDecision, by_rank
 from assay.analysis.diagnosis.explanations import explain, quoted
 from assay.analysis.diagnosis.facts import Facts
 from assay.analysis.diagnosis.labels import LABELS, Label
@@ -59,7 +59,7 @@ def missing(facts: Facts) -> tuple[str, ...]:
     return tuple(name for name, is_missing in found.items() if is_missing)
 
 
-def decide_by_model(sample: Sample, facts: Facts) -> CauseDecision | None:
+def decide_by_model(sample: Sample, facts: Facts, top: int = TOP) -> CauseDecision | None:
     """The likeliest cause of a row; "unclear" where no label reaches `SAID`; None where the row does not fail.
 
     A cause has its probability. Expects a row that the model `applies` to, with nothing `missing`.
@@ -75,7 +75,7 @@ def decide_by_model(sample: Sample, facts: Facts) -> CauseDecision | None:
         because = f"the question cannot be answered by its reference or column, and the answer says {quoted(claim)}"
     else:
         because = explain(label, facts)
-    return CauseDecision(label, because, probability=found[label])
+    return by_rank(CauseDecision(label, because, probability=found[label]), facts, top)
 
 
 @cache

@@ -132,7 +132,7 @@ class _Work:
         if self.unsure and self.by_claims and cause_model.applies(sample, facts):
             missing = [name for name in cause_model.missing(facts) if name not in tried]
             if not missing:
-                return cause_model.decide_by_model(sample, facts)
+                return cause_model.decide_by_model(sample, facts, self.top)
             return not_read(*missing) if facts.failed else None
         # a right refusal does not fail, unless thresholds were given
         right = self.by_claims and facts.answerable is False and (facts.abstained or facts.direct is False)

@@ -68,12 +68,16 @@ def _by_verdicts(facts: Facts, top: int) -> CauseDecision:
     label = likeliest(facts)
     if label is None:
         return _by_usefulness(facts) or _more_than_the_reference(facts) or _nothing_wrong(facts)
-    because, also = explain(label, facts), _also(label, facts)
-    if label in UNUSED and (rank := first_rank(facts)) is not None and rank > top:
-        count = len(facts.contexts or ())
-        because = f"passage {rank} of {count} is the first that has the answer; {because}"
-        return CauseDecision("ranked too low", because, also=(label, *also))
-    return CauseDecision(label, because, also=also)
+    return by_rank(CauseDecision(label, explain(label, facts), also=_also(label, facts)), facts, top)
+
+
+def by_rank(found: CauseDecision, facts: Facts, top: int) -> CauseDecision:
+    """The decision, or "ranked too low" where the first passage that has what the answer lacks is below this rank."""
+    rank = first_rank(facts)
+    if found.label not in UNUSED or rank is None or rank <= top:
+        return found
+    because = f"passage {rank} of {len(facts.contexts or ())} is the first that has the answer; {found.because}"
+    return replace(found, label="ranked too low", because=because, also=(found.label, *found.also))
 
 
 def _also(label: Label, facts: Facts) -> tuple[Label, ...]:

@@ -28,7 +28,8 @@ def quoted(text: str) -> str:
 
 def first_rank(facts: Facts) -> int | None:
     """The rank, from 1, of the first passage that supports a claim of the reference which the answer lacks."""
-    return min((one.places("supported")[0] for one in _lacking(facts) if one.places("supported")), default=None)
+    places = [one.places("supported") or one.quoted for one in _lacking(facts) if one.passages == "supported"]
+    return min((one[0] for one in places if one), default=None)
 
 
 def _not_retrieved(facts: Facts) -> str:
