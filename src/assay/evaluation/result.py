@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from assay._util.csv_rows import write_table
 from assay._util.install_hints import install_package
 from assay._util.output_files import output_file
+from assay._util.tabular import Tabular
 from assay._util.terminal import pluralize
 from assay.errors import Cause, InputError, MissingExtra, printable
 from assay.evaluation.completeness import UNSCORED, RunEnd, incomplete_reasons, rows_not_reached, run_end_in
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricError:
+class MetricError(Tabular):
     """One metric without a value on one row, and the reason.
 
     Attributes:
@@ -42,6 +43,8 @@ class MetricError:
         message: The reason in words.
         raw: The judge's own reply, where there was one.
     """
+
+    _columns, _noun = "row=number id metric cause message raw", "error"
 
     number: int | None
     id: str | None

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay._util.tabular import Tabular
 from assay.errors import Cause, InputError, StoreError
 from assay.evaluation.completeness import UNSCORED, rows_not_reached, run_end_in
 from assay.evaluation.summary import Summary
@@ -16,11 +17,14 @@ from assay.store.tables import check_run_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunLine:
+class RunLine(Tabular):
     """One run of a store, as lists show it. `started` counts seconds since 1970; what is not known is None.
 
     `rows` are all that belong to the run; `missing` of them are not in the store any more, `pruned` were deleted.
     """
+
+    _noun = "run"
+    _columns = "run started rows errors metrics judge note data stopped ended missing pruned"
 
     run: str
     started: float

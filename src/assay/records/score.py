@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from assay._util.normalise import real_number
+from assay._util.tabular import Tabular
 from assay.errors import SETTLED, Cause, InputError, printable
 from assay.records.base import Record, _name_suffix, _put, _refused
 from assay.records.evidence import Verdict
@@ -26,7 +28,7 @@ BY_CONVENTION = "by_convention"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage(Record):
+class Usage(Tabular, Record):
     """Calls and tokens of a judge.
 
     Where several judge prompts shared one call, the first of them carries its cost, so that sums are exact.
@@ -82,7 +84,7 @@ class ScoreError(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score(Record):
+class Score(Tabular, Record):
     """A value with its range, direction and evidence; or no value and the reason. One of `value` and `error` is None.
 
     Attributes:
@@ -101,6 +103,16 @@ class Score(Record):
         judge: Name and version of the judge; None where none was asked.
         usage: Calls and tokens of the judge for this score.
     """
+
+    def _record(self) -> dict[str, Any]:
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "verdicts": dict(Counter(one.label for some in self.verdicts.values() for one in some)),
+            "cause": self.why_unmeasured,
+            "message": self.error.message if self.error is not None else self.convention,
+            **{name: getattr(self, name) for name in ("low", "high", "direction", "version", "judge")},
+        }
 
     metric: str
     value: float | None = None
@@ -171,13 +183,21 @@ class Score(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredSample(Record):
+class ScoredSample(Tabular, Record):
     """A sample with its scores.
 
     Attributes:
         sample: The sample.
         scores: Label of a metric -> its score.
     """
+
+    _item_type = Score
+
+    def _items(self) -> Collection[Score]:
+        return self.scores.values()
+
+    def _title(self) -> str:
+        return f"sample{_name_suffix(self.sample.id)}: {self.sample.question or 'no question'}"
 
     sample: Sample
     scores: Mapping[str, Score]

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay._util.tabular import Tabular, record_of
 from assay._util.terminal import pluralize
 from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
 from assay.analysis.comparison.pairing import PairedRow, shared_metrics, shared_rows
@@ -31,13 +32,24 @@ MOVED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Tabular):
     """Two runs on the rows they share.
 
     Attributes:
         notes: What a reader should know, one sentence each.
         slices: Column -> its value -> metric: the rows with that value alone.
     """
+
+    _item_type = MetricDiff
+
+    def _items(self) -> list[dict[str, Any]]:
+        whole = [{"column": None, "slice": None, **record_of(one)} for one in self.metrics.values()]
+        return whole + [
+            {"column": column, "slice": value, **record_of(one)}
+            for column, values in self.slices.items()
+            for value, metrics in values.items()
+            for one in metrics.values()
+        ]
 
     first: str
     second: str

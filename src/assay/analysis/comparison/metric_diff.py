@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from assay._util.tabular import Tabular
 from assay._util.terminal import pluralize
 from assay.analysis.comparison.pairing import PairedRow
 from assay.errors import printable
@@ -22,8 +23,10 @@ Verdict = Literal["better", "worse", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True)
-class Flip:
+class Flip(Tabular):
     """A claim (or passage, or criterion) whose verdict is another in the second run; None where it has none there."""
+
+    _noun = "flip"
 
     claim: str
     first: str | None
@@ -34,8 +37,10 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True)
-class MovedRow:
+class MovedRow(Tabular):
     """A row whose score is another in the second run. Rows count from 1 in each run."""
+
+    _columns, _noun = "name first_row second_row first second flips", "moved row"
 
     name: str
     first_row: int
@@ -46,7 +51,7 @@ class MovedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricDiff:
+class MetricDiff(Tabular):
     """One metric in both runs.
 
     Attributes:
@@ -58,6 +63,13 @@ class MetricDiff:
         moved: The rows that moved most, those for the worse first.
         offset: What the judges of the runs differ by, where they were linked: the difference is without it.
     """
+
+    _noun = "metric"
+    _columns = (
+        "metric verdict first=difference.first second=difference.second difference=difference.estimate.mean "
+        "low=difference.estimate.low high=difference.estimate.high p pairs unmeasured "
+        "minimum_detectable_effect=difference.detectable direction"
+    )
 
     metric: str
     direction: Direction

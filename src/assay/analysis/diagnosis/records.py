@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from assay._util.tabular import Tabular
 from assay._util.terminal import pluralize
 from assay.analysis.diagnosis.answerability import KINDS, REPLIES, Answerability
 from assay.analysis.diagnosis.context_health import ContextHealth
@@ -33,7 +34,7 @@ LABELS: tuple[Label, ...] = get_args(Label)
 
 
 @dataclass(frozen=True, slots=True)
-class RootCause:
+class RootCause(Tabular):
     """Why one sample failed.
 
     Attributes:
@@ -43,6 +44,8 @@ class RootCause:
         failed: The metrics that failed it, with their values.
         reads: Prompts that would have to be answered before more can be said; 0 unless the label is "not read".
     """
+
+    _columns, _noun = "row id label because failed reads", "failed row"
 
     label: Label
     because: str
@@ -67,7 +70,7 @@ class RootCause:
 
 
 @dataclass(frozen=True, slots=True)
-class Causes:
+class Causes(Tabular):
     """The causes of all failed rows of a run.
 
     Attributes:
@@ -78,6 +81,11 @@ class Causes:
         health: The state of the passages of all rows.
         usage: What reading took; `asked` counts the prompts it needed, those that the store knew included.
     """
+
+    _item_type = RootCause
+
+    def _items(self) -> Collection[RootCause]:
+        return self.per_row.values()
 
     run: str
     per_row: Mapping[int, RootCause] = field(default_factory=dict)

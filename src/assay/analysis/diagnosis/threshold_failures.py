@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assay._util.tabular import Tabular
 from assay.analysis.diagnosis.failed_rows import thresholds_for
 from assay.errors import InputError
 from assay.evaluation.result import Result
@@ -34,8 +35,10 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdFailure:
+class ThresholdFailure(Tabular):
     """A value of one row on the wrong side of a threshold."""
+
+    _columns, _noun = "row=number id metric value threshold=threshold.limit", "failure"
 
     number: int
     id: str | None

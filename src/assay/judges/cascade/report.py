@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from assay._util.tabular import Tabular
 from assay.records import Record, Usage
 
 _COUNTED = ("decided", "escalated", "kept", "passed_on")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CascadeReport(Record):
+class CascadeReport(Tabular, Record):
     """What a cascade decided where.
 
     Attributes:

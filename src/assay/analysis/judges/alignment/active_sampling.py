@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from assay._util.tabular import Tabular
 from assay.analysis.judges.alignment.items import SENTENCES, Item, RunItems
 from assay.analysis.judges.alignment.labels import Level
 from assay.errors import InputError
@@ -25,8 +26,10 @@ LEVELS: dict[str, Level] = {"claims": "claim", "passages": "passage", "samples":
 
 
 @dataclass(frozen=True, slots=True)
-class SampledItem:
+class SampledItem(Tabular):
     """An item to label and the weight of its label: one over its chance, up to a factor."""
+
+    _columns = "row=item.row level=item.level group=item.group text=item.text value=item.value weight"
 
     item: Item
     weight: float
