@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -14,17 +15,18 @@ from assay._util.terminal import pluralize, shortened, width
 from assay.errors import printable
 
 TEXT_LINES = 20  # of a text, all counted
-TEXT_ROWS = 13  # rows of a table in a text
-TEXT_FIELDS = 17  # rows of a list of fields in a text: it has no line of titles
+TEXT_ROWS = 12  # rows of a table in a text
+TEXT_FIELDS = 16  # rows of a list of fields in a text: it has no line of titles
 TEXT_CELL = 60  # columns of a terminal that a text has in a table, where there is no room for more
 HTML_ROWS = 30
 HTML_COLUMNS = 14
 HTML_CELL = 200  # characters
 HTML_LINE = 400  # characters of a title or a note
 NOTES = 2
+TITLE = 3  # lines of a text, at most
 LISTED = 5  # items of a list or a mapping in one cell
-NARROWEST = 6  # columns of a terminal: a table leaves columns out before a text has less
-EMPTY = (None, 0, "", (), [], {})
+NARROWEST = 20  # columns of a terminal: a table leaves columns out before a text has less
+EMPTY: tuple[Any, ...] = (0, False, None, "", (), [], {})
 GAP = 2  # blanks between columns
 NOTHING = "–"
 
@@ -48,9 +50,10 @@ class TableView:
     notes: Sequence[str] = field(default=())
 
     def head(self, most: int) -> tuple[list[str], list[list[Any]]]:
-        """The names of the columns, and the values of the first rows."""
+        """The names of the columns that are not empty, and the values of the first rows."""
         records = list(islice(self.records, most)) if not self.fields or self.total <= most else self._telling(most)
-        names = list(dict.fromkeys(name for record in records for name in record))
+        named = dict.fromkeys(name for record in records for name in record)
+        names = [name for name in named if self.fields or any(record.get(name) not in EMPTY[2:] for record in records)]
         return names, [[record.get(name) for name in names] for record in records]
 
     def _telling(self, most: int) -> list[Mapping[str, Any]]:
@@ -59,7 +62,8 @@ class TableView:
 
     def more(self, shown: int) -> list[str]:
         """The line about the rows that are not shown; none where all are."""
-        return [f"… {self.total - shown:,} more"] if self.total > shown else []
+        empty = " are 0 or empty" if self.fields else ""
+        return [f"… {self.total - shown:,} more{empty}"] if self.total > shown else []
 
 
 def plain_value(value: Any, most: int | None = None) -> Any:
@@ -133,7 +137,9 @@ def view_as_text(view: TableView, columns: int | None = None) -> str:
     names, rows = view.head(TEXT_FIELDS if view.fields else TEXT_ROWS)
     table = _text_table(names, rows, wide, titles=not view.fields)
     notes = [_cut(_line(note, wide), wide) for note in islice(view.notes, NOTES)]
-    return "\n".join([_cut(_line(view.title, wide), wide), *table, *view.more(len(rows)), *notes][:TEXT_LINES])
+    title = textwrap.wrap(_line(view.title, TITLE * wide), wide)[:TITLE]
+    lines = [*(_cut(line, wide) for line in title), *table, *view.more(len(rows)), *notes]
+    return "\n".join(line.rstrip() for line in lines[:TEXT_LINES])
 
 
 def _text_table(names: Sequence[str], rows: Sequence[Sequence[Any]], wide: int, titles: bool) -> list[str]:
@@ -151,7 +157,7 @@ def _text_table(names: Sequence[str], rows: Sequence[Sequence[Any]], wide: int, 
     ]
     left = len(names) - len(widths)
     more = [f"… {pluralize(left, 'more column')}"] if left else []
-    return [line.rstrip() for line in lines] + more
+    return [*lines, *more]
 
 
 def _widths(table: Sequence[Sequence[str]], numbers: Sequence[bool], wide: int) -> list[int]:

@@ -162,7 +162,7 @@ def _columns_of(kind: Any) -> Mapping[str, str]:
     words = getattr(kind, "_columns", "").split()
     if words:
         return {name: path or name for name, _, path in (word.partition("=") for word in words)}
-    if is_dataclass(kind):
+    if is_dataclass(kind) and getattr(kind, "_record", None) is Tabular._record:
         return {one.name: one.name for one in fields(kind) if not one.name.startswith("_")}
     return {}
 
@@ -196,7 +196,7 @@ def keyed(items: Mapping[Any, Any], name: str) -> list[dict[str, Any]]:
 
 
 def _in_full(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: plain_value(value) for name, value in record.items()}
+    return {name: value if isinstance(value, list) else plain_value(value) for name, value in record.items()}
 
 
 def frame_of(
@@ -206,7 +206,7 @@ def frame_of(
 
     Args:
         records: Column -> value, one mapping a line.
-        columns: Columns that are there in any case, before those of the records.
+        columns: Columns of a frame without records.
         kinds: Column -> its type. None: whole numbers are Int64, others Float64, truth values boolean.
 
     Raises:
@@ -217,7 +217,7 @@ def frame_of(
     except ImportError as error:
         raise MissingExtra(f"to_pandas() needs pandas: {install_package('pandas')}") from error
     found = list(records)
-    names = list(dict.fromkeys([*columns, *(name for record in found for name in record)]))
+    names = list(dict.fromkeys(name for record in found for name in record)) if found else list(columns)
     frame = pandas.DataFrame(found, columns=names)
     if kinds is None:
         kinds = {name: kind for name in names if (kind := _kind_of(record.get(name) for record in found))}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from assay._util.tabular import Tabular
+from assay._util.terminal import shortened
 from assay.errors import Cause, printable
 from assay.records import BY_CONVENTION, Direction, Score
 from assay.records.range_ends import finite_or_none, read_high, read_low
@@ -194,7 +195,7 @@ class Summary(Tabular):
         return printable(f"{self.metric}: {mean}, {self.scored} of {self.total} rows scored{rest}")
 
     def __repr__(self) -> str:
-        return f"<Summary {self}>"
+        return shortened(f"<Summary {self}>", 160)
 
 
 def _range_of(data: Mapping[str, Any]) -> tuple[float, float, Direction]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from assay._util.normalise import real_number
 from assay._util.tabular import Tabular
 from assay.errors import SETTLED, Cause, InputError, printable
-from assay.records.base import Record, _name_suffix, _put, _refused
+from assay.records.base import Record, _name_suffix, _put, _refused, _short
 from assay.records.evidence import Verdict
 from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
 from assay.records.range_ends import RangeEnd
@@ -103,6 +103,8 @@ class Score(Tabular, Record):
         judge: Name and version of the judge; None where none was asked.
         usage: Calls and tokens of the judge for this score.
     """
+
+    _columns = "metric value verdicts cause message low high direction version judge"
 
     def _record(self) -> dict[str, Any]:
         return {
@@ -196,8 +198,10 @@ class ScoredSample(Tabular, Record):
     def _items(self) -> Collection[Score]:
         return self.scores.values()
 
-    def _title(self) -> str:
-        return f"sample{_name_suffix(self.sample.id)}: {self.sample.question or 'no question'}"
+    @property
+    def headline(self) -> str:
+        """The id and the question, on one line."""
+        return printable(f"sample{_name_suffix(self.sample.id)}: {_short(self.sample.question or 'no question', 160)}")
 
     sample: Sample
     scores: Mapping[str, Score]
@@ -221,10 +225,3 @@ class ScoredSample(Tabular, Record):
 
     def __str__(self) -> str:
         return "\n".join([str(self.sample), *(f"  {score}" for score in self.scores.values())])
-
-    def __repr__(self) -> str:
-        scores = ", ".join(
-            f"{name} {score.value:.3f}" if score.value is not None else f"{name} not scored"
-            for name, score in self.scores.items()
-        )
-        return f"<ScoredSample{_name_suffix(self.sample.id)}{' ' + scores if scores else ''}>"

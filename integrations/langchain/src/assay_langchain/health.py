@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.extension import Health, Record
+from assay.extension import Health, Record, Tabular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandlerHealth(Record):
+class HandlerHealth(Tabular, Record):
     """The state of a handler at one moment.
 
     Attributes:

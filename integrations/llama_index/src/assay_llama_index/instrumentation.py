@@ -18,6 +18,7 @@ from assay.extension import (
     JudgeSpec,
     LiveOptions,
     Record,
+    Tabular,
     is_off,
 )
 from assay_llama_index import recording
@@ -33,7 +34,7 @@ EVENTS = ("llama_index.core.chat_engine.types", "llama_index.core.llms.callbacks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InstrumentationHealth(Record):
+class InstrumentationHealth(Tabular, Record):
     """The state of an instrumentation at one moment.
 
     Attributes:

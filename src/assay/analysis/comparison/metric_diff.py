@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from assay._util.tabular import Tabular
+from assay._util.tabular import Rows, Tabular
 from assay._util.terminal import pluralize
 from assay.analysis.comparison.pairing import PairedRow
 from assay.errors import printable
@@ -192,10 +192,11 @@ class Pairs:
         changed.sort(key=lambda item: (item[0] > 0, -abs(item[0]), item[1].number))
         worse = [item for item in changed if item[0] < 0][:most]
         better = [item for item in changed if item[0] > 0][: max(0, most - len(worse))]
-        return tuple(
+        moved = (
             MovedRow(one.name, one.number, other.number, a, b, self._flips(first, second, one, other))
             for _, one, other, a, b in (*worse, *better)
         )
+        return Rows(moved, MovedRow)
 
     def _flips(self, first: Result, second: Result, one: PairedRow, other: PairedRow) -> tuple[Flip, ...]:
         labels = [
@@ -203,11 +204,12 @@ class Pairs:
             for result, row in ((first, one), (second, other))
         ]
         names = dict.fromkeys((*labels[1], *labels[0]))
-        return tuple(
+        flips = (
             Flip(name, labels[0].get(name), labels[1].get(name))
             for name in names
             if labels[0].get(name) != labels[1].get(name)
         )
+        return Rows(flips, Flip)
 
 
 def _labels(score: Score) -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from assay._util.table_view import TableView
 from assay._util.tabular import Tabular
 from assay._util.terminal import pluralize
 from assay.analysis.diagnosis.answerability import KINDS, REPLIES, Answerability
@@ -86,6 +87,15 @@ class Causes(Tabular):
 
     def _items(self) -> Collection[RootCause]:
         return self.per_row.values()
+
+    def _view(self) -> TableView:
+        first = {str(cause.label): f"row {cause.row}: {cause.because}" for cause in reversed([*self.per_row.values()])}
+        found = [
+            {"cause": label, "rows": count, "share": self.shares[label], "example": first[label]}
+            for label, count in self.counts.items()
+        ]
+        title = f"{self.failed:,} of {pluralize(self.rows, 'row')} of {self.run} failed"
+        return TableView(title, found, len(found))
 
     run: str
     per_row: Mapping[int, RootCause] = field(default_factory=dict)
