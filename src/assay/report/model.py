@@ -20,6 +20,7 @@ class Report:
 
     Attributes:
         pairs: Row of the run -> row of the baseline, where both are the same.
+        most_listed: Number of rows that the page lists, from the first. None: all.
         causes: What `assay.analysis.diagnosis` found; None where nothing was read.
     """
 
@@ -31,6 +32,12 @@ class Report:
     comparison: Comparison | None = None
     causes: Any = None
     pairs: Mapping[int, int] = field(default_factory=dict)
+    most_listed: int | None = None
+
+    @property
+    def listed(self) -> int:
+        """Number of rows that the page lists."""
+        return self.result.rows if self.most_listed is None else min(self.result.rows, self.most_listed)
 
     @property
     def word(self) -> str:
