@@ -109,7 +109,7 @@ class Rows(Tabular, tuple[T_co, ...]):
 
     def _title(self) -> str:
         noun = getattr(self._kind, "_noun", Tabular._noun)
-        return pluralize(len(self), noun) if self else f"no {noun}s"
+        return pluralize(len(self), noun) if self else pluralize(0, noun).replace("0", "no", 1)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Convert to a DataFrame.

@@ -28,7 +28,7 @@ BY_CONVENTION = "by_convention"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage(Tabular, Record):
+class Usage(Record):
     """Calls and tokens of a judge.
 
     Where several judge prompts shared one call, the first of them carries its cost, so that sums are exact.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay._util.tabular import Tabular
 from assay.analysis.comparison.sentences import detectable_difference, sentence_of, word_of
+from assay.evaluation.summary import Summary
 from assay.report.figures import ReportFigures
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Report:
+class Report(Tabular):
     """A run, with a baseline or without one.
 
     Attributes:
@@ -38,6 +40,16 @@ class Report:
     def listed(self) -> int:
         """Number of rows that the page lists."""
         return self.result.rows if self.most_listed is None else min(self.result.rows, self.most_listed)
+
+    _item_type = Summary
+
+    def _items(self) -> Collection[Any]:
+        if self.comparison is not None:
+            return self.comparison._items()
+        return [self.figures.of[name].summary for name in self.metrics]
+
+    def _title(self) -> str:
+        return f"{self.word}: {self.sentence}"
 
     @property
     def word(self) -> str:
