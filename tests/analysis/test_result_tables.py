@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -204,3 +205,19 @@ def test_the_table_of_means_is_limited_as_well(two: tuple[Result, Result]) -> No
     assert "<script" not in html
     assert len(html) < 50_000
     check_text(repr(many))
+
+
+def test_the_page_names_the_columns(two: tuple[Result, Result]) -> None:
+    """The table of docs/evaluate.md: all columns of a result, or the first ones before "..."."""
+    page = (Path(__file__).parents[2] / "docs" / "evaluate.md").read_text(encoding="utf-8")
+    found = results(*two)
+    things = {
+        "result.errors": found["errors"], "result.row(n)": found["scored"], "result.metrics[name]": found["summary"],
+        "compare(...)": found["comparison"], "find_causes(...)": found["causes"], "check(...)": found["decision"],
+    }  # fmt: skip
+    for name, thing in things.items():
+        (line,) = [one for one in page.splitlines() if one.startswith(f"| `{name}` |")]
+        named = re.findall(r"`(\w+)`", line.split("|")[3])
+        columns = list(thing.to_pandas().columns)
+        assert columns[: len(named)] == named, name
+        assert ("..." in line.split("|")[3]) == (len(columns) > len(named)), name

@@ -213,7 +213,7 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: Seque
         rows: The cells. Those of columns in `texts` stand at the left: notebooks put cells at the right.
         texts: For each column whether it has texts.
     """
-    sides = [' style="text-align:left"' if text else "" for text in texts] or [""] * len(heads)
+    sides = [f' style="{"text-align:left" if text else "white-space:nowrap"}"' for text in texts] or [""] * len(heads)
     head = "".join(f"<th{side}>{title}</th>" for title, side in zip(heads, sides, strict=True))
     body = "".join(
         f"<tr>{''.join(f'<td{side}>{cell}</td>' for cell, side in zip(row, sides, strict=True))}</tr>" for row in rows
