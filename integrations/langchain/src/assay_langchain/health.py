@@ -25,6 +25,12 @@ class HandlerHealth(Tabular, Record):
         live: What became of the rest: see `assay.live.Health`.
     """
 
+    _columns = (
+        "events open_traces expired ignored interrupted left_out submitted=live.submitted dropped=live.dropped "
+        "pending=live.pending scored=live.scored no_value=live.no_value causes=live.causes errors=live.errors "
+        "last_error=live.last_error"
+    )
+
     events: int = 0
     open_traces: int = 0
     expired: int = 0

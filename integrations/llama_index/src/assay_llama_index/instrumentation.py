@@ -48,6 +48,12 @@ class InstrumentationHealth(Tabular, Record):
         live: What became of the samples: see `assay.live.Health`.
     """
 
+    _columns = (
+        "attached exchanges open open_spans expired left_out submitted=live.submitted dropped=live.dropped "
+        "pending=live.pending scored=live.scored no_value=live.no_value causes=live.causes errors=live.errors "
+        "last_error=live.last_error"
+    )
+
     attached: bool = False
     exchanges: int = 0
     open: int = 0

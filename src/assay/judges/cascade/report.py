@@ -25,6 +25,10 @@ class CascadeReport(Tabular, Record):
         calls: Of those, the ones that it was sent.
     """
 
+    _columns = (
+        "decided escalated kept passed_on calls_alone calls first_calls=first_usage.calls then_calls=then_usage.calls"
+    )
+
     decided: Mapping[str, int] = field(default_factory=dict)
     escalated: Mapping[str, int] = field(default_factory=dict)
     kept: Mapping[str, int] = field(default_factory=dict)
