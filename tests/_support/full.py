@@ -46,6 +46,8 @@ REDUCED: Mapping[str, Sequence[str]] = {
         "24-3-None-graded",
         "40-2-12-graded",
     ),
+    "tests/analysis/comparison/test_equal_runs.py::"
+    "test_of_1000_pairs_of_equal_runs_5_percent_are_better_or_worse_at_most": ("yes or no",),
     "tests/stats/test_ppi.py::test_it_is_unbiased_its_interval_holds_and_is_short_where_the_judge_is_good": (
         "wrong1-rows",
         "wrong3-clusters",

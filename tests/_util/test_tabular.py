@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from assay._util.tabular import Rows, Tabular
+from assay._util.tabular import ResultRows, Tabular
 from assay.errors import MissingExtra
 
 HOSTILE = "<script>alert(1)</script>[red]\x1b[31m\u202eend\ud800\x00|`$"
@@ -79,28 +79,28 @@ def check_html(html: str) -> Tags:
 @pytest.mark.parametrize("text", [HOSTILE, LONG, HOSTILE * 20_000, "", "\n" * 500, "語" * 5000, "e" + "\u0301" * 9000])
 def test_any_text_is_short_and_harmless(text: str) -> None:
     item = Item(text, 0.5, parts=(text,) * 3)
-    for thing in (item, Whole((item,) * 50, notes=(text,) * 40), Rows([item] * 3), Rows([text])):
+    for thing in (item, Whole((item,) * 50, notes=(text,) * 40), ResultRows([item] * 3), ResultRows([text])):
         check_text(repr(thing))
         check_html(thing._repr_html_())
 
 
 @given(st.lists(st.tuples(st.text(), st.floats() | st.integers() | st.none() | st.text()), max_size=40))
 def test_any_values_keep_the_limits(pairs: list[tuple[str, object]]) -> None:
-    rows = Rows([dict([pair]) for pair in pairs])
+    rows = ResultRows([dict([pair]) for pair in pairs])
     check_text(repr(rows))
     check_html(rows._repr_html_())
 
 
 def test_many_rows_are_counted() -> None:
     """12 rows are shown in text and 30 in HTML: 100,000 - 12 = 99,988 and 100,000 - 30 = 99,970 are not."""
-    rows = Rows(Item(f"n{n}") for n in range(100_000))
+    rows = ResultRows(Item(f"n{n}") for n in range(100_000))
     assert repr(rows).splitlines()[0] == "100,000 entries"
     assert repr(rows).splitlines()[-1] == "… 99,988 more"
     assert "<p>… 99,970 more</p>" in rows._repr_html_()
 
 
 def test_columns_without_room_are_counted() -> None:
-    rows = Rows([{f"column {n} of many": f"text {n} of some length" for n in range(60)}])
+    rows = ResultRows([{f"column {n} of many": f"text {n} of some length" for n in range(60)}])
     check_text(repr(rows))
     assert re.search(r"… \d+ more columns", repr(rows))
     assert "… 46 more columns" in rows._repr_html_()  # 60 - 14
@@ -116,7 +116,7 @@ def test_the_text_of_a_table() -> None:
         "One is missing.",
     ]
     assert repr(Item("first", 1e-9)).splitlines() == ["Item", "name   first", "value  1e-09", "count  –", "parts  –"]
-    assert repr(Rows([], Item)) == "no entries"
+    assert repr(ResultRows([], Item)) == "no entries"
 
 
 def test_a_table_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,19 +134,19 @@ def test_frames_have_a_line_for_each_item() -> None:
     assert str(frame["count"].dtype) == "Int64"
     assert list(frame["parts"]) == ["x; y", "", ""]
     assert list(Item("a", 0.25).to_pandas()["value"]) == [0.25]
-    assert list(Rows([], Item).to_pandas().columns) == list(Whole().to_pandas().columns) == list(frame.columns)
+    assert list(ResultRows([], Item).to_pandas().columns) == list(Whole().to_pandas().columns) == list(frame.columns)
 
 
 def test_frames_need_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    for thing in (Item("a"), Whole(), Rows([Item("a")])):
+    for thing in (Item("a"), Whole(), ResultRows([Item("a")])):
         with pytest.raises(MissingExtra, match="pandas"):
             thing.to_pandas()
 
 
 def test_rows_are_a_sequence() -> None:
     items = [Item("a"), Item("b"), Item("c")]
-    rows = Rows(items)
+    rows = ResultRows(items)
     assert isinstance(rows, Sequence)
     assert rows == items
     assert items == rows
@@ -154,26 +154,26 @@ def test_rows_are_a_sequence() -> None:
     assert tuple(items) == rows
     assert rows != items[:2]
     assert (len(rows), rows[0], rows[-1], [*rows]) == (3, items[0], items[2], items)
-    assert type(rows[:2]) is Rows
+    assert type(rows[:2]) is ResultRows
     assert rows[:2] == items[:2]
     assert rows + items == [*items, *items]
     assert [*items[:1], *rows] == items[:1] + rows
     assert items[1] in rows
-    assert not Rows([])
-    assert {rows: 1}[Rows(items)] == 1
+    assert not ResultRows([])
+    assert {rows: 1}[ResultRows(items)] == 1
     assert sorted(rows, key=lambda one: one.name) == items
     first, *others = rows
     assert (first, others) == (items[0], items[1:])
 
 
 def test_rows_travel_and_convert() -> None:
-    rows = Rows([Item("a", 0.5)])
+    rows = ResultRows([Item("a", 0.5)])
     again = pickle.loads(pickle.dumps(rows))
-    assert (again, type(again)) == (rows, Rows)
+    assert (again, type(again)) == (rows, ResultRows)
     assert repr(again) == repr(rows)
     plain = asdict(Whole(rows))
     assert json.loads(json.dumps(plain))["items"] == [{"name": "a", "value": 0.5, "count": None, "parts": []}]
-    assert json.loads(json.dumps(Rows([1, 2]))) == [1, 2]
+    assert json.loads(json.dumps(ResultRows([1, 2]))) == [1, 2]
 
 
 def test_a_dataclass_writes_no_repr_of_its_own() -> None:

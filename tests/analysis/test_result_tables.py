@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from assay import Gate, GateRule, ScriptedJudge, check, compare, evaluate
-from assay._util.tabular import Rows, Tabular, columns_of
+from assay import Gate, GateRule, ScriptedJudge, check, compare, compare_runs, evaluate
+from assay._util.tabular import ResultRows, Tabular, columns_of
 from assay.analysis.diagnosis import find_causes
 from assay.analysis.diagnosis.threshold_failures import Threshold, threshold_failures
 from assay.analysis.judges.alignment.alignment import align
@@ -37,7 +37,9 @@ NOT_RESULTS = {
     "Figures", "GuardJob", "ImportedScores", "ImportedValue", "Item", "LabelPair", "LabelledClaims", "LabelledPassages",
     "LeasedSample", "LimitEvidence", "Line", "Moments", "One", "Outcome", "PackedPart", "PairedRow", "PendingDelivery",
     "Point", "Probe", "ProbeCase", "Readings", "ReportFigures", "Return", "RowPair", "RunItems", "SamplingDecision",
-    "SelectedRows", "Session", "SharedValues", "Statement", "TableView", "Thumbnails", "Transition", "ViewPart",
+    "SelectedRows", "Session", "Family", "MatchedRows", "RefusalWording", "ClaimEvidence", "Expected", "Side",
+    "Signature",
+    "Rank", "MatrixCell", "MatrixRow", "SharedValues", "Statement", "TableView", "Thumbnails", "Transition", "ViewPart",
     # shows itself in a frame
     "InlineReport",
 }  # fmt: skip
@@ -114,7 +116,8 @@ def results(first: Result, second: Result) -> dict[str, Any]:
         "failures": threshold_failures(second, [Threshold("faithfulness", 0.5)]), "decision": decision,
         "rulings": decision.rulings, "deciding rows": decision.rulings[0].decisive, "noise": noise_of([first, second]),
         "alignment": align(second, labels), "runs": runs_of(second.store), "store": check_store(second.store),
-        "report": report_of(second, first), "health": Health(submitted=3, causes={"timeout": 2}),
+        "report": report_of(second, first), "matrix": compare_runs([first, second]),
+        "health": Health(submitted=3, causes={"timeout": 2}),
     }  # fmt: skip
 
 
@@ -136,7 +139,10 @@ def test_the_columns_and_their_values(two: tuple[Result, Result]) -> None:
     assert (slice_["column"], slice_["slice"]) == ("topic", "bridges")
     assert list(found["moved"]["first_row"]) == [1, 2]
     assert list(found["moved"]["second"] - found["moved"]["first"]) == [-1.0, -1.0]
-    assert list(found["flips"].columns) == ["claim", "first", "second"]
+    assert list(found["flips"].columns) == [
+        "first_claim", "first", "second_claim", "second", "against", "quote", "passage",
+    ]  # fmt: skip
+    assert found["matrix"].loc[0, ["run", "baseline", "metric"]].tolist() == [two[1].run, two[0].run, "faithfulness"]
 
     assert list(found["causes"]["row"]) == [1, 2]
     assert list(found["causes"]["failed"]) == ["faithfulness 0", "faithfulness 0"]
@@ -166,7 +172,7 @@ def test_the_columns_and_their_values(two: tuple[Result, Result]) -> None:
 def test_sequences_equal_lists_of_the_same(two: tuple[Result, Result]) -> None:
     _, second = two
     for rows in (second.errors, second.worst("faithfulness", 2), runs_of(second.store)):
-        assert type(rows) is Rows
+        assert type(rows) is ResultRows
         assert rows == list(rows) == [*rows]
     assert Result.load(two[0].run, two[0].store).errors == []
 

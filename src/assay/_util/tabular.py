@@ -85,7 +85,7 @@ class Tabular:
         return frame_of(records, () if kind is None else tuple(columns_of(kind)))
 
 
-class Rows(Tabular, tuple[T_co, ...]):
+class ResultRows(Tabular, tuple[T_co, ...]):
     """A sequence of results of one kind, which shows itself as a table.
 
     It cannot be changed; `list(rows)` can. It equals a list or a tuple of the same items.
@@ -93,7 +93,7 @@ class Rows(Tabular, tuple[T_co, ...]):
 
     _kind: type | None
 
-    def __new__(cls, items: Iterable[T_co] = (), kind: type | None = None) -> Rows[T_co]:
+    def __new__(cls, items: Iterable[T_co] = (), kind: type | None = None) -> ResultRows[T_co]:
         """Make a sequence.
 
         Args:
@@ -126,16 +126,16 @@ class Rows(Tabular, tuple[T_co, ...]):
     @overload
     def __getitem__(self, place: SupportsIndex) -> T_co: ...
     @overload
-    def __getitem__(self, place: slice) -> Rows[T_co]: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> T_co | Rows[T_co]:
+    def __getitem__(self, place: slice) -> ResultRows[T_co]: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> T_co | ResultRows[T_co]:
         found: Any = super().__getitem__(place)
-        return Rows(found, self._kind) if isinstance(place, slice) else found
+        return ResultRows(found, self._kind) if isinstance(place, slice) else found
 
-    def __add__(self, other: Any) -> Rows[Any]:
-        return Rows((*self, *other), self._kind) if isinstance(other, (list, tuple)) else NotImplemented
+    def __add__(self, other: Any) -> ResultRows[Any]:
+        return ResultRows((*self, *other), self._kind) if isinstance(other, (list, tuple)) else NotImplemented
 
-    def __radd__(self, other: Any) -> Rows[Any]:
-        return Rows((*other, *self), self._kind) if isinstance(other, (list, tuple)) else NotImplemented
+    def __radd__(self, other: Any) -> ResultRows[Any]:
+        return ResultRows((*other, *self), self._kind) if isinstance(other, (list, tuple)) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)

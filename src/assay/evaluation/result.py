@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from assay._util.csv_rows import write_table
 from assay._util.output_files import output_file
-from assay._util.tabular import Rows, Tabular, frame_of
+from assay._util.tabular import ResultRows, Tabular, frame_of
 from assay._util.terminal import pluralize, shortened
 from assay.errors import Cause, InputError, printable
 from assay.evaluation.completeness import UNSCORED, RunEnd, incomplete_reasons, rows_not_reached, run_end_in
@@ -297,7 +297,7 @@ class Result:
         return self.store.rows(self.run)
 
     @property
-    def errors(self) -> Rows[MetricError]:
+    def errors(self) -> ResultRows[MetricError]:
         """Every score without a value, row by row. Rows that are lost come last, with the cause `lost`."""
         found = [
             MetricError(row.number, row.scored.sample.id, name, score.error.cause.value, score.error.message,
@@ -311,7 +311,7 @@ class Result:
             for number, why in (lost_rows(self) if self.lost else ())
             for name in self.metrics
         ]
-        return Rows(found, MetricError)
+        return ResultRows(found, MetricError)
 
     def row(self, row: int | str) -> ScoredSample:
         """Look up one row.
@@ -350,8 +350,8 @@ class Result:
     @overload
     def worst(self, metric: str) -> Row | None: ...
     @overload
-    def worst(self, metric: str, n: int) -> Rows[Row]: ...
-    def worst(self, metric: str, n: int | None = None) -> Row | Rows[Row] | None:
+    def worst(self, metric: str, n: int) -> ResultRows[Row]: ...
+    def worst(self, metric: str, n: int | None = None) -> Row | ResultRows[Row] | None:
         """Find the rows with the worst values of a metric. Rows without a value are left out.
 
         Args:
@@ -377,7 +377,7 @@ class Result:
         )
         worst = [row for _, _, row in heapq.nsmallest(n or 1, valued, key=lambda one: one[:2])]
         if n is not None:
-            return Rows(worst, Row)
+            return ResultRows(worst, Row)
         return worst[0] if worst else None
 
     def by(self, column: str) -> dict[str, dict[str, Summary]]:

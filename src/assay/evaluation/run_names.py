@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay._util.tabular import Rows, Tabular
+from assay._util.tabular import ResultRows, Tabular
 from assay.errors import Cause, InputError, StoreError
 from assay.evaluation.completeness import UNSCORED, rows_not_reached, run_end_in
 from assay.evaluation.summary import Summary
@@ -50,7 +50,7 @@ class RunLine(Tabular):
         return {**{name: getattr(self, name) for name in names}, "metrics": summaries}
 
 
-def runs_of(store: Store, limit: int | None = None) -> Rows[RunLine]:
+def runs_of(store: Store, limit: int | None = None) -> ResultRows[RunLine]:
     """The runs of a store, the one started last first; `limit` of them.
 
     Of a run that was ended by force, or that other samples were added to, the rows are read to know the means.
@@ -76,7 +76,7 @@ def runs_of(store: Store, limit: int | None = None) -> Rows[RunLine]:
                 **said,
             )
         )
-    return Rows(lines, RunLine)
+    return ResultRows(lines, RunLine)
 
 
 def _summaries(store: Store, run: str, info: Mapping[str, Any], counts: RowCounts) -> dict[str, Summary]:

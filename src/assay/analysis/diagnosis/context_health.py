@@ -62,7 +62,7 @@ class ContextHealth(Tabular):
         self._use(facts, texts)
 
     def _compare(self, number: int, facts: Facts, count: int) -> None:
-        if facts.elsewhere:
+        if facts.elsewhere or facts.unsure:  # such a judge's "contradicted" is no evidence
             return  # cells of earlier turns' passages are no cells of this retrieval
         read = [one for side in (facts.answer, facts.reference) for one in side or () if one.cells is not None]
         if not read or count < 2:

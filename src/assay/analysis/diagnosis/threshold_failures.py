@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay._util.tabular import Rows, Tabular
+from assay._util.tabular import ResultRows, Tabular
 from assay.analysis.diagnosis.failed_rows import thresholds_for
 from assay.errors import InputError
 from assay.evaluation.result import Result
@@ -72,12 +72,12 @@ def checked(result: Result, thresholds: Sequence[Threshold]) -> list[Threshold]:
     return list(thresholds)
 
 
-def threshold_failures(result: Result, thresholds: Sequence[Threshold]) -> Rows[ThresholdFailure]:
+def threshold_failures(result: Result, thresholds: Sequence[Threshold]) -> ResultRows[ThresholdFailure]:
     """The values on the wrong side of the thresholds, by metric in the order given, the worst value first."""
     order = {threshold: n for n, threshold in enumerate(thresholds)}
     found = [one for row in result.numbered_rows() for one in _of_row(row, thresholds)]
     found.sort(key=lambda one: (order[one.threshold], one.value if one.threshold.below else -one.value, one.number))
-    return Rows(found, ThresholdFailure)
+    return ResultRows(found, ThresholdFailure)
 
 
 def _of_row(row: Row, thresholds: Sequence[Threshold]) -> Iterator[ThresholdFailure]:

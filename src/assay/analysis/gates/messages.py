@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay._util.tabular import Rows
+from assay._util.tabular import ResultRows
 from assay._util.terminal import pluralize
 from assay.analysis.gates.decision import DecidingRow, Ruling
 from assay.judges.thresholds import Threshold
@@ -23,7 +23,9 @@ def because_of(ruling: Ruling, short: bool, decisive: Sequence[DecidingRow], inc
     """
     why = [] if incomplete else _why(ruling, short)
     return replace(
-        ruling, because="; ".join([*incomplete, *_measured_parts(ruling), *why]), decisive=Rows(decisive, DecidingRow)
+        ruling,
+        because="; ".join([*incomplete, *_measured_parts(ruling), *why]),
+        decisive=ResultRows(decisive, DecidingRow),
     )
 
 

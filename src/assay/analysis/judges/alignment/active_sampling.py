@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assay._util.tabular import Rows, Tabular
+from assay._util.tabular import ResultRows, Tabular
 from assay.analysis.judges.alignment.items import SENTENCES, Item, RunItems
 from assay.analysis.judges.alignment.labels import Level
 from assay.errors import InputError
@@ -38,7 +38,7 @@ class SampledItem(Tabular):
 def choose(
     items: RunItems, what: What = "claims", *, group: str | None = None, metric: str | None = None, seed: int = 0,
     alike: bool = False,
-) -> Rows[SampledItem]:  # fmt: skip
+) -> ResultRows[SampledItem]:  # fmt: skip
     """The items of one kind, in the order in which to label them.
 
     Raises InputError where the run has no such items.
@@ -67,7 +67,7 @@ def choose(
     some = [item for item in found if item.group == first]
     sizes = [1.0] * len(some) if alike else sizes_of([_uncertain(item) for item in some])
     order = sorted(range(len(some)), key=lambda n: _random_number(some[n], seed) / sizes[n])
-    return Rows((SampledItem(some[n], 1.0 / sizes[n]) for n in order), SampledItem)
+    return ResultRows((SampledItem(some[n], 1.0 / sizes[n]) for n in order), SampledItem)
 
 
 def sizes_of(uncertain: Sequence[float]) -> list[float]:
