@@ -58,6 +58,7 @@ MODULES = (
     "assay.evaluation.sharded.estimate",
     "assay.config",
     "assay.report.build",
+    "assay.report.inline",
     "assay.report.write",
 )
 

@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.records import ScoredSample as ScoredSample
     from assay.records import ScoreError as ScoreError
     from assay.records import ToolCall as ToolCall
+    from assay.report.inline import show_report as show_report
     from assay.sinks.jsonl import JsonlSink as JsonlSink
     from assay.store.store import Store as Store
 
@@ -88,6 +89,7 @@ _HOMES = {
     "assay.metrics.decorator": "metric",
     "assay.records": "Context Evidence Message Sample Score ScoredSample ToolCall ScoreError",
     "assay.evaluation.result": "Result",
+    "assay.report.inline": "show_report",
     "assay.sinks.jsonl": "JsonlSink",
     "assay.store.store": "Store",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -82,7 +83,7 @@ def _threshold(rule: GateRule) -> Threshold:
     return Threshold(rule.metric, rule.limit, below=rule.kind == "at_least")
 
 
-def _table(failures: list[ThresholdFailure]) -> Table:
+def _table(failures: Sequence[ThresholdFailure]) -> Table:
     from assay._util.tables import Column, make_table, number
 
     texts = [Column(title=title, least=len(title)) for title in ("id", "metric", "threshold")]

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from assay._util.tabular import Tabular, record_of
 from assay.analysis.comparison.family import Family
 from assay.analysis.comparison.headline import headline_of, refusals_in_words, title_lines
 from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
@@ -33,7 +34,7 @@ MOVED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Tabular):
     """Two runs on the rows they share.
 
     Attributes:
@@ -43,6 +44,20 @@ class Comparison:
         new_refusals: Rows that were scored in the first run and whose answer is a refusal in the second.
         new_answers: Rows whose answer was a refusal in the first run and that are scored in the second.
     """
+
+    _item_type = MetricDiff
+
+    def _title(self) -> str:
+        return "; ".join(self.title_lines())
+
+    def _items(self) -> list[dict[str, Any]]:
+        whole = [{"column": None, "slice": None, **record_of(one)} for one in self.metrics.values()]
+        return whole + [
+            {"column": column, "slice": value, **record_of(one)}
+            for column, values in self.slices.items()
+            for value, metrics in values.items()
+            for one in metrics.values()
+        ]
 
     first: str
     second: str

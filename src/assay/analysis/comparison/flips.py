@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assay._util.tabular import ResultRows, Tabular
 from assay._util.terminal import shortened
 from assay.errors import printable
 from assay.records import Score
@@ -21,7 +22,7 @@ _QUOTE_FRAME = len(' [passage 1: ""]')
 
 
 @dataclass(frozen=True, slots=True)
-class Flip:
+class Flip(Tabular):
     """A claim (or passage, or criterion) before and after, with its labels.
 
     Attributes:
@@ -31,6 +32,8 @@ class Flip:
         quote: The located quote behind the second label, else behind the first.
         passage: The passage of the quote, from 1.
     """
+
+    _columns, _noun = "first_claim first second_claim second against quote passage", "flip"
 
     first_claim: str | None
     second_claim: str | None
@@ -125,7 +128,8 @@ def flips_of(first: Score, second: Score) -> tuple[Flip, ...]:
         against = reading.partition("/")[2] or "contexts"
         found += [_flip(one, other, against) for one, other in _matched(before, after) if _differ(one, other)]
     changed = [one for one in dict.fromkeys(found) if one.first is not None and one.second is not None]
-    return (*changed, *(one for one in dict.fromkeys(found) if one.first is None or one.second is None))
+    rest = (one for one in dict.fromkeys(found) if one.first is None or one.second is None)
+    return ResultRows((*changed, *rest), Flip)
 
 
 def _flip(one: _Judged | None, other: _Judged | None, against: str) -> Flip:

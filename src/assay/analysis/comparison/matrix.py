@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from assay._util.tabular import Tabular, record_of
 from assay.analysis.comparison.compare import CONFIDENCE, Comparison, check_judges, comparison_of, notes_of
 from assay.analysis.comparison.family import Family
-from assay.analysis.comparison.metric_diff import Pairs
+from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
 from assay.analysis.comparison.pairing import Rows, match_rows, read_rows, shared_metrics
 from assay.errors import InputError, printable
 from assay.evaluation.result import Result
@@ -24,7 +25,7 @@ from assay.stats.run_ranks import rank_runs
 
 
 @dataclass(frozen=True, slots=True)
-class RunRank:
+class RunRank(Tabular):
     """The rank of a run by one metric, on the rows with a value in all runs.
 
     Attributes:
@@ -45,7 +46,7 @@ class RunRank:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonMatrix:
+class ComparisonMatrix(Tabular):
     """Several runs, compared in pairs.
 
     Attributes:
@@ -53,6 +54,18 @@ class ComparisonMatrix:
         comparisons: One for each pair, the earlier run first. Their p-values are corrected for all pairs and metrics.
         ranks: Metric -> the rank of each run, in the order of `runs`; empty where no row has a value in all runs.
     """
+
+    _item_type = MetricDiff
+
+    def _title(self) -> str:
+        return f"{', '.join(self.runs)}: {len(self.comparisons)} comparisons"
+
+    def _items(self) -> list[dict[str, Any]]:
+        return [
+            {"run": one.second, "baseline": one.first, **record_of(diff)}
+            for one in self.comparisons
+            for diff in one.metrics.values()
+        ]
 
     runs: tuple[str, ...]
     metrics: tuple[str, ...]

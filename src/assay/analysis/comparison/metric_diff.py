@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from assay._util.tabular import ResultRows, Tabular
 from assay._util.terminal import pluralize
 from assay.analysis.comparison.flips import Flip, flips_of
 from assay.analysis.comparison.pairing import PairedRow
@@ -25,8 +26,10 @@ _SAME = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class MovedRow:
+class MovedRow(Tabular):
     """A row whose score is another in the second run. Rows count from 1 in each run."""
+
+    _columns, _noun = "name first_row second_row first second flips", "moved row"
 
     name: str
     first_row: int
@@ -37,7 +40,7 @@ class MovedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricDiff:
+class MetricDiff(Tabular):
     """One metric in both runs.
 
     Attributes:
@@ -52,6 +55,13 @@ class MetricDiff:
         offset: What the judges of the runs differ by, where they were linked: the difference is without it.
         improved, worsened: Rows that moved for the better and for the worse, of which `moved` lists some.
     """
+
+    _noun = "metric"
+    _columns = (
+        "metric verdict first=difference.first second=difference.second difference=difference.estimate.mean "
+        "low=difference.estimate.low high=difference.estimate.high p pairs unmeasured improved worsened "
+        "minimum_detectable_effect=difference.detectable direction"
+    )
 
     metric: str
     direction: Direction
@@ -191,10 +201,11 @@ class Pairs:
         changed.sort(key=lambda item: (item[0] > 0, -abs(item[0]), item[1].number))
         worse = [item for item in changed if item[0] < 0][:most]
         better = [item for item in changed if item[0] > 0][: max(0, most - len(worse))]
-        return tuple(
+        moved = (
             MovedRow(one.name, one.number, other.number, a, b, self._flips(first, second, one, other))
             for _, one, other, a, b in (*worse, *better)
         )
+        return ResultRows(moved, MovedRow)
 
     def _flips(self, first: Result, second: Result, one: PairedRow, other: PairedRow) -> tuple[Flip, ...]:
         before, after = (

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay._util.table_view import TableView
+from assay._util.tabular import Tabular
 from assay._util.terminal import pluralize
 from assay.analysis.diagnosis.answerability import KINDS, REPLIES, Answerability
 from assay.analysis.diagnosis.context_health import ContextHealth
@@ -19,7 +21,7 @@ from assay.records import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class RootCause:
+class RootCause(Tabular):
     """Why one sample failed.
 
     Attributes:
@@ -31,6 +33,8 @@ class RootCause:
         failed: The metrics that failed it, with their values.
         reads: Prompts that would have to be answered before more can be said; 0 unless the label is "not read".
     """
+
+    _columns, _noun = "row id label because first_step also failed probability reads", "failed row"
 
     label: Label
     because: str
@@ -65,7 +69,7 @@ class RootCause:
 
 
 @dataclass(frozen=True, slots=True)
-class Causes:
+class Causes(Tabular):
     """The causes of all failed rows of a run.
 
     Attributes:
@@ -78,6 +82,20 @@ class Causes:
         themes: What the questions of failed rows are about, where that was asked for.
         usage: What reading took; `asked` counts the prompts it needed, those that the store knew included.
     """
+
+    _item_type = RootCause
+
+    def _items(self) -> Collection[RootCause]:
+        return self.per_row.values()
+
+    def _view(self) -> TableView:
+        first = {str(cause.label): f"row {cause.row}: {cause.because}" for cause in reversed([*self.per_row.values()])}
+        found = [
+            {"cause": label, "rows": count, "share": count / self.failed, "example": first[label]}
+            for label, count in self.counts.items()
+        ]
+        title = f"{self.failed:,} of {pluralize(self.rows, 'row')} of {self.run} failed"
+        return TableView(title, found, len(found))
 
     run: str
     per_row: Mapping[int, RootCause] = field(default_factory=dict)

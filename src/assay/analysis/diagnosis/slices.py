@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay._util.tabular import Tabular, record_of
 from assay.analysis.diagnosis.labels import in_order
 from assay.stats.distributions import normal_quantile
 from assay.stats.intervals import wilson
 
 
 @dataclass(slots=True)
-class CauseSlice:
+class CauseSlice(Tabular):
     """The rows with one value in a column.
 
     Attributes:
@@ -21,6 +22,8 @@ class CauseSlice:
         rows: How many there are.
         counts: Failed rows by label.
     """
+
+    _columns, _noun = "value rows failed share low=interval.0 high=interval.1 counts", "slice"
 
     value: str
     rows: int = 0
@@ -54,8 +57,13 @@ class CauseSlice:
 
 
 @dataclass(slots=True)
-class CauseSlices:
+class CauseSlices(Tabular):
     """The slices of each column, filled row by row."""
+
+    _item_type = CauseSlice
+
+    def _items(self) -> list[dict[str, Any]]:
+        return [{"column": column, **record_of(one)} for column in self.columns for one in self.of(column)]
 
     columns: tuple[str, ...] = ()
     found: dict[str, dict[str, CauseSlice]] = field(default_factory=dict)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from assay._util.tabular import ResultRows, Tabular
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -25,7 +27,7 @@ _WORD = re.compile(r"[^\W\d_]{3,30}")
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
+class Theme(Tabular):
     """Failed rows whose questions are about one thing.
 
     Attributes:
@@ -33,6 +35,8 @@ class Theme:
         rows: Their numbers, from 1.
         counts: The rows by label of their cause.
     """
+
+    _noun = "theme"
 
     terms: tuple[str, ...]
     rows: tuple[int, ...]
@@ -65,7 +69,7 @@ def find_themes(questions: Mapping[int, str], labels: Mapping[int, str], embed: 
             inside = Counter(word for number in rows for word in words[number])
             counts = Counter(labels[number] for number in rows)
             found.append(Theme(_terms(inside, len(rows), every, len(numbers)), rows, dict(counts.most_common())))
-    return tuple(sorted(found, key=lambda one: (-len(one.rows), one.rows)))
+    return ResultRows(sorted(found, key=lambda one: (-len(one.rows), one.rows)), Theme)
 
 
 def _clusters(vectors: NDArray[np.float32]) -> list[list[int]]:

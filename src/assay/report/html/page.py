@@ -144,7 +144,7 @@ def _meta(report: Report, pieces: list[Any]) -> dict[str, Any]:
                     for name, one in summaries.items()],
         "slices": list(report.figures.columns),
         "causes": report.causes is not None and report.causes.failed > 0,
-        "count": result.rows,
+        "count": report.listed,
         "rows": [piece.first for piece in pieces],
     }  # fmt: skip
 
@@ -159,6 +159,8 @@ def _facts(report: Report) -> dict[str, Any]:
     when = None if result.started is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.started))
     facts = [rows_in_words(result.rows, result.lost), result.data, when, f"judged by {result.judge}", result.note]
     notes = [*result.notes, *(report.comparison.notes if report.comparison is not None else ())]
+    if report.listed < result.rows:
+        notes.append(f"Samples lists the first {report.listed:,} of {result.rows:,} rows; `assay report` lists all.")
     notes[:0] = [f"Incomplete: {reason}" for reason in result.incomplete]
     causes = [] if report.causes is None else sorted(report.causes.shares.items(), key=lambda item: -item[1])
     return {
