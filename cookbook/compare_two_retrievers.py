@@ -53,7 +53,8 @@ def score(name: str) -> Result:
 
 first, second = score("counting"), score("rarity")
 print(compare(first, second))
-causes = find_causes(first, judge="embedded", read=True, top=1)  # the generator reads the first passage alone
+limits = {"answer_correctness": 0.5}
+causes = find_causes(first, limits, judge="embedded", read=True, top=1)  # the generator reads the first passage alone
 print(f"\nwhy {causes.failed} of {causes.rows} rows of the first failed:")
 for label, share in causes.shares.items():
     example = next(cause for cause in causes.per_row.values() if cause.label == label)

@@ -48,6 +48,7 @@ MODULES = (
     "assay.stats.noise",
     "assay.stats.alike",
     "assay.analysis.comparison.compare",
+    "assay.analysis.comparison.matrix",
     "assay.analysis.comparison.linking",
     "assay.analysis.gates",
     "assay.analysis.power",
@@ -57,6 +58,7 @@ MODULES = (
     "assay.evaluation.sharded.estimate",
     "assay.config",
     "assay.report.build",
+    "assay.report.inline",
     "assay.report.write",
 )
 

@@ -18,6 +18,7 @@ from assay._util.version import __version__ as __version__
 if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table below
     from assay import metrics as metrics
     from assay.analysis.comparison.compare import compare as compare
+    from assay.analysis.comparison.matrix import compare_runs as compare_runs
     from assay.analysis.gates.checking import check as check
     from assay.analysis.gates.decision import GateDecision as GateDecision
     from assay.analysis.gates.rules import Gate as Gate
@@ -57,6 +58,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.records import ScoredSample as ScoredSample
     from assay.records import ScoreError as ScoreError
     from assay.records import ToolCall as ToolCall
+    from assay.report.inline import show_report as show_report
     from assay.sinks.jsonl import JsonlSink as JsonlSink
     from assay.store.store import Store as Store
 
@@ -65,6 +67,7 @@ _HOMES = {
     "assay.judges.budget.budget": "Budget",
     "assay.capture.record_context": "carry_context record_context",
     "assay.analysis.comparison.compare": "compare",
+    "assay.analysis.comparison.matrix": "compare_runs",
     "assay.analysis.gates.checking": "check",
     "assay.analysis.gates.decision": "GateDecision",
     "assay.analysis.gates.rules": "Gate GateRule",
@@ -86,6 +89,7 @@ _HOMES = {
     "assay.metrics.decorator": "metric",
     "assay.records": "Context Evidence Message Sample Score ScoredSample ToolCall ScoreError",
     "assay.evaluation.result": "Result",
+    "assay.report.inline": "show_report",
     "assay.sinks.jsonl": "JsonlSink",
     "assay.store.store": "Store",
 }

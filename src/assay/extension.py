@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay._util.normalise import finite as finite
     from assay._util.normalise import json_value as json_value
     from assay._util.sync import run_sync as run_sync
+    from assay._util.tabular import Tabular as Tabular
     from assay._util.threads import at_the_end as at_the_end
     from assay._util.timestamps import Moment as Moment
     from assay._util.timestamps import iso as iso
@@ -287,6 +288,7 @@ _HOMES = {
     "assay._util.install_hints": "install_extra install_package",
     "assay._util.normalise": "finite json_value",
     "assay._util.sync": "run_sync",
+    "assay._util.tabular": "Tabular",
     "assay._util.threads": "at_the_end",
     "assay._util.timestamps": "Moment iso seconds_at",
 }

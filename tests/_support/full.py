@@ -18,6 +18,7 @@ COLLECTED = pytest.StashKey[list[str]]()
 
 _LINEAR = "tests/test_linear_time.py::test_every_"
 _BATCH = "tests/judges/batch/test_batch_"
+_SEEDED = "tests/analysis/diagnosis/test_seeded.py::test_by_"
 _GUARANTEE = "tests/judges/test_cascade_guarantee.py::test_"
 
 #: File and function -> the ids of the cases that `.ci/run` keeps. () where other tests guard the same, named behind.
@@ -46,6 +47,10 @@ REDUCED: Mapping[str, Sequence[str]] = {
         "24-3-None-graded",
         "40-2-12-graded",
     ),
+    "tests/analysis/comparison/test_equal_runs.py::"
+    "test_of_1000_pairs_of_equal_runs_5_percent_are_better_or_worse_at_most": ("yes or no",),
+    f"{_SEEDED}a_readers_verdicts_all_rows_have_the_right_cause": ("final-0.05",),
+    f"{_SEEDED}the_embedded_judge_labels_are_mostly_right": ("14",),
     "tests/stats/test_ppi.py::test_it_is_unbiased_its_interval_holds_and_is_short_where_the_judge_is_good": (
         "wrong1-rows",
         "wrong3-clusters",

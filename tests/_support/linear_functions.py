@@ -12,6 +12,9 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
+from assay.analysis.diagnosis.facts import Facts
 from assay.capture.answering_call import PromptText as Given
 from assay.capture.tree import Run, Trace
 from assay.data.python_print import NotPrintedError
@@ -104,10 +107,12 @@ NOT_READ = {
     "assay.text.fallback:is_title": "looks a word up",
     "assay.capture.contexts:contexts_under": "looks names up",
     "assay.analysis.diagnosis.failed_rows:is_measured": "looks names up",
+    "assay.analysis.diagnosis.signatures:evidence_of": "counts the labels of a claim",
+    "assay.analysis.comparison.compare:notes_of": "compares parameters of metrics",
+    "assay.analysis.comparison.pairing:read_rows": "hands rows on, without their texts",
     "assay.config.line_numbers:line_of": "looks a place up",
     "assay.judges.guarded_call:bug": "puts words before an error",
     "assay._util.compression:pack": "zlib reads it",
-    "assay.analysis.comparison.pairing:shared_rows": "looks metrics up",
     "assay.report.html.charts:histogram": "counts numbers",
     "assay.report.lists:runs_list": "a line for each run",
     "assay.stats.agreement:agreement": "counts verdicts",
@@ -521,6 +526,21 @@ READ: dict[str, Call] = {
     "assay.text.windows:windows": lambda f, t: (f(t, 1000), f(t, 1)),
     "assay.analysis.diagnosis.duplicates:near_duplicates": lambda f, t: (f([t, t[1:], "x" + t]), f(t.split()[:2000])),
     "assay.analysis.diagnosis.duplicates:shingles": _first,
+    "assay.analysis.diagnosis.refusal_wording:wording_of": _first,
+    "assay.analysis.diagnosis.explanations:quoted": _first,
+    "assay.analysis.diagnosis.answer_form:form_problem": lambda f, t: (
+        f(Sample(question=t, answer=t, contexts=(Context(text=t),))),
+        f(Sample(question="JSON?", answer='{"a": ' + t, contexts=(Context(text=t[:-1] + "x"),))),
+        f(Sample(question="Why?", answer="{a} " + t.replace(" ", " {b} "), contexts=(Context(text="{a} {b} " + t),))),
+    ),
+    "assay.analysis.diagnosis.cause_features:features": lambda f, t: f(
+        Sample(question=t, answer=t, reference=t, contexts=(Context(text=t), Context(text=t))), Facts()
+    ),
+    "assay.analysis.diagnosis.themes:find_themes": lambda f, t: f(
+        dict.fromkeys(range(9), t),
+        dict.fromkeys(range(9), "unclear"),
+        lambda texts: np.ones((len(texts), 1), np.float32),
+    ),
     "assay.capture.messages:pictures_in": lambda f, t: f([{"type": "text", "text": t}, _PICTURE] * 2),
     "assay.capture.messages:search_results_in": lambda f, t: f([{"type": "search_result", "content": t}]),
     "assay.data.columns:columns_of": lambda f, t: (_suppressed(f, _many(t)), _suppressed(f, [t])),

@@ -29,6 +29,12 @@ CELLS = {
     "explanation": "result.explain(1)",
     "explanation text": "print(str(result.explain(1)))",
     "row": 'result.worst("faithfulness")',
+    "rows": 'result.worst("faithfulness", 2)',
+    "compared": "assay.compare(result, result)",
+    "decision": 'assay.check(assay.Gate([assay.GateRule("faithfulness", "at_least", 0.9)]), result)',
+    "causes": "from assay.analysis.diagnosis import find_causes\nfind_causes(result)",
+    "frame": 'result.worst("faithfulness", 2).to_pandas()[["row", "faithfulness"]].values.tolist()',
+    "report": "assay.show_report(result)",
     "score": 'result.row("r0").scores["faithfulness"]',
     "wrong": 'limit = 3\nevaluate(rows, "nope", judge)',
 }
@@ -87,8 +93,28 @@ def test_tables_and_explanations_are_shown(outputs: dict[str, list[dict[str, Any
 
 
 def test_other_things_are_short(outputs: dict[str, list[dict[str, Any]]]) -> None:
-    assert plain(outputs["row"][0]) == "<Row 1: <ScoredSample 'r0' faithfulness 0.500>>"
+    assert plain(outputs["row"][0]).splitlines()[0] == "row 1, sample 'r0': Age?"
     assert plain(outputs["score"][0]).startswith("<Score faithfulness = 0.500")
+
+
+def test_every_result_is_a_table_and_short(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    heads = {"row": "verdicts", "rows": "answer", "compared": "pairs", "decision": "because", "causes": "example"}
+    for name, column in heads.items():
+        (shown,) = outputs[name]
+        html, text = shown["data"]["text/html"], plain(shown)
+        assert f">{column}</th>" in html, name
+        assert "<script" not in html
+        assert len(text.splitlines()) <= 20, name
+        assert max(map(len, text.splitlines())) <= 160, name
+    assert plain(outputs["frame"][0]) == "[[1, 0.5], [2, 0.5]]"
+
+
+def test_the_report_is_a_frame(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    (shown,) = outputs["report"]
+    html = shown["data"]["text/html"]
+    assert html.startswith('<iframe title="assay report" sandbox="allow-scripts allow-downloads"')
+    assert html.count("<") == 2  # of the frame itself: all else is escaped
+    assert plain(shown).startswith("<InlineReport of ")
 
 
 def test_a_wrong_argument_is_one_line_that_names_the_line_of_the_cell(

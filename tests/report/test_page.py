@@ -243,7 +243,9 @@ def test_ids_that_look_like_numbers_do_not_lead_to_other_rows(tmp_path: Path):
     assert report.pairs == {1: 1, 2: 2}
     (moved,) = report.comparison.metrics["faithfulness"].moved
     assert (moved.name, moved.second_row) == ("2", 1)
-    assert [(flip.claim, flip.second) for flip in moved.flips] == [("No.", "not_mentioned"), ("Yes.", None)]
+    assert [(flip.first_claim, flip.second_claim, flip.second) for flip in moved.flips] == [
+        ("Yes.", "No.", "not_mentioned")
+    ]
 
 
 def test_slices_say_where_it_got_worse(tmp_path: Path):

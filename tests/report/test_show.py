@@ -54,9 +54,10 @@ def test_a_run_is_shown_with_what_got_worse(command_line, tmp_path: Path):
     stored(tmp_path)
     code, out, _ = command_line("show", "two", "--baseline", "one")
     assert code == 0
-    assert out.startswith("two against one: worse on faithfulness; inconclusive on context_precision (8 rows in both)")
+    assert out.startswith("worse on faithfulness; unchanged on context_precision (8 rows in both)\ntwo against one\n")
     assert "what got worse" in out
-    assert "Nothing of it.: absent -> not_mentioned" in out
+    assert "faithfulness: 5 of 8 rows that got worse shown" in out
+    assert 'added: "Nothing of it." (not in the passages)' in out
     code, out, _ = command_line("show", "two")
     assert code == 0
     assert "1: 0.00, 2: 0.00, 3: 0.00, 4: 0.00, 5: 0.00" in out

@@ -22,17 +22,18 @@ COUNTED = ("tests", "failures", "errors")
 
 
 def test_markdown_says_the_verdict_the_table_and_what_flipped(two: Two):
-    """Eight of 39 rows with a value fell by 0.5 each: 2 · 0.5⁸ = 0.0078, the only metric that moved."""
+    """Eight of 40 rows fell by 0.5 each: 2 · 0.5⁸ = 0.0078, the only metric that moved."""
     said = as_markdown(report_of(two.now, two.before))
     lines = said.splitlines()
     assert lines[0] == "### 🔴 worse"
-    assert "worse on faithfulness; inconclusive on context_precision (40 rows in both)" in lines[2]
-    assert next(line for line in lines if line.startswith("| faithfulness")).split(" | ")[4:6] == [
+    assert "worse on faithfulness; unchanged on context_precision (40 rows in both)" in lines[2]
+    assert next(line for line in lines if line.startswith("| faithfulness")).split(" | ")[4:7] == [
         "0.0078",
+        "40",
         "**worse**",
     ]
     flipped = next(line for line in lines if line.startswith("- q0: faithfulness 1.00 → 0.50"))
-    assert "“It is made of cheese.” absent → **not_mentioned**" in flipped
+    assert '"It is 😀 round." (supported) -\\> "It is made of cheese." (not in the passages)' in flipped
 
 
 def test_without_a_baseline_markdown_names_the_lowest_rows(two: Two):

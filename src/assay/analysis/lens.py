@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay._util.sync import facade
+from assay._util.tabular import Tabular
 from assay.errors import InputError, printable
 from assay.evaluation.score_sample import score_sample
 from assay.judges.protocol import Judge
@@ -32,13 +33,15 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class DefinitionResult:
+class DefinitionResult(Tabular):
     """What one definition makes of the sample.
 
     Attributes:
         parts_at: The first step of the formula in which it differs from the definition that stands first; None where
             the formulas are the same.
     """
+
+    _columns = "metric=definition.metric value=score.value parts_at difference cause=score.why_unmeasured"
 
     definition: Definition
     score: Score
@@ -51,8 +54,13 @@ class DefinitionResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Lens:
+class Lens(Tabular):
     """A sample under all definitions of a family."""
+
+    _item_type = DefinitionResult
+
+    def _items(self) -> tuple[DefinitionResult, ...]:
+        return self.seen
 
     family: str
     seen: tuple[DefinitionResult, ...]

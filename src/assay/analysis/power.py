@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from assay._util.tabular import Tabular
 from assay.errors import InputError, printable
 from assay.evaluation.groups import cluster_of, value_in
 from assay.stats.components import components
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class PowerAnalysis:
+class PowerAnalysis(Tabular):
     """What so many rows show.
 
     Attributes:
@@ -32,6 +33,8 @@ class PowerAnalysis:
         clusters: Of rows, in these rows, where rows hang together.
         confidence: Of the comparison; shared by `tests` metrics or slices (Holm's correction at its worst).
     """
+
+    _columns = "metric rows clusters drop power confidence tests width mean=world.mean sd=world.sd"
 
     world: Assumptions
     rows: int | None
@@ -125,13 +128,15 @@ def plan(
 
 
 @dataclass(frozen=True, slots=True)
-class PastScores:
+class PastScores(Tabular):
     """What a past run, or readings of the same data, tell of a metric's scores.
 
     Attributes:
         rows: With a value.
         assumed: Whether the correlation of the scores of a row in two runs is a guess.
     """
+
+    _columns = "rows width assumed mean=world.mean sd=world.sd"
 
     world: Assumptions
     rows: int

@@ -59,7 +59,7 @@ def errors(
         say(f"every score of run {result.run} has a value")
 
 
-def _of_cause(result: Result, cause: str | None) -> list[MetricError]:
+def _of_cause(result: Result, cause: str | None) -> Sequence[MetricError]:
     """The errors of one cause, or all. Raises InputError for a cause that no row has."""
     found = result.errors
     if cause is None:
@@ -71,7 +71,7 @@ def _of_cause(result: Result, cause: str | None) -> list[MetricError]:
     return chosen
 
 
-def _show(result: Result, found: list[MetricError], cause: str | None, n: int | None, store: Path) -> None:
+def _show(result: Result, found: Sequence[MetricError], cause: str | None, n: int | None, store: Path) -> None:
     from assay.cli.error_remedies import remedy_for
     from assay.evaluation.error_groups import error_groups, rows_in, unscored_rows
     from assay.report.error_list import SCREEN, error_groups_list

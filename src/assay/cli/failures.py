@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -88,7 +89,7 @@ def _threshold(rule: GateRule) -> Threshold:
     return Threshold(rule.metric, rule.limit, below=rule.kind == "at_least")
 
 
-def _show(result: Result, thresholds: list[Threshold], failures: list[ThresholdFailure], n: int) -> None:
+def _show(result: Result, thresholds: list[Threshold], failures: Sequence[ThresholdFailure], n: int) -> None:
     from assay.analysis.diagnosis.threshold_failures import by_row
     from assay.report.failure_list import failure_counts, failure_rows
 

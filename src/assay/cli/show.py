@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay._util.terminal import width
 from assay.cli.config_defaults import from_the_file
 from assay.cli.definitions import show_definitions
 from assay.cli.option_groups import grouped
@@ -97,16 +98,17 @@ def _show_run(result: Result, baseline: Result | None, metric: str | None, any_j
 
 def _show_report(report: Report) -> None:
     from assay.evaluation.display.table import as_rich
-    from assay.report.comparison_table import moved_table
+    from assay.report.comparison_table import moved_lines
     from assay.report.lists import lowest_list
 
     if report.comparison is not None:
         _show_comparison(report)
     render(as_rich(report.result, overview=True))
-    moved = None if report.comparison is None else moved_table(report.comparison, fallen=True)
-    if moved is not None:
+    moved = [] if report.comparison is None else list(moved_lines(report.comparison, width(), fallen=True))
+    if moved:
         say("\nwhat got worse")
-        render(moved)
+        for line in moved:
+            render(line, wrapped=False)
     elif report.comparison is not None:
         say("\nno row got worse")
     lowest = lowest_list((name, report.figures.of[name].worst(5)) for name in report.metrics)
@@ -120,12 +122,11 @@ def _show_report(report: Report) -> None:
 
 
 def _show_comparison(report: Report) -> None:
-    from assay.report.comparison_table import compared_in_colour, headline_in_colour
+    from assay.report.comparison_table import comparison_lines
 
     assert report.comparison is not None
-    render(headline_in_colour(report.comparison), wrapped=False)
-    for one in report.comparison.metrics.values():
-        render(compared_in_colour(one), wrapped=False)
+    for line in comparison_lines(report.comparison, width()):
+        render(line, wrapped=False)
     for note in report.comparison.notes:
         if note not in report.result.notes:  # which stand below the run's own table
             say(note)

@@ -21,9 +21,9 @@ def worst(
     as_csv: CsvOption = None,
 ) -> None:
     """Show the rows with the worst values of a metric, with evidence."""
-    from assay.evaluation.exported_rows import record_of
     from assay.evaluation.result import Result
     from assay.report.lists import worst_list
+    from assay.store.rows import flat_record
 
     check_csv(as_csv)
     if n < 1:
@@ -33,6 +33,6 @@ def worst(
     if as_json:
         say_json([{"row": row.number, **row.scored.to_dict()} for row in rows], indent=2)
     if as_csv is not None:
-        write_csv((record_of(row.number, row.scored) for row in rows), result.columns, as_csv)
+        write_csv((flat_record(row.number, row.scored) for row in rows), result.columns, as_csv)
     if not as_json and as_csv != STDOUT:
         show(worst_list(rows, metric)) if rows else say(f"no row of run {result.run} has a value of {metric}")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from assay._util.tabular import Tabular
 from assay.records import Context
 
 Kind = Literal["answerable", "answerable, not retrieved", "answerable, retrieval not read", "unanswerable", "unknown"]
@@ -63,8 +64,11 @@ def reply_of(facts: RowFacts) -> Reply:
 
 
 @dataclass(slots=True)
-class Answerability:
+class Answerability(Tabular):
     """How many rows are of each kind, with each kind of reply; and the first rows of each cell."""
+
+    def _items(self) -> list[dict[str, Any]]:
+        return [{"question": kind, **counts} for kind, counts in self.to_dict().items()]
 
     counts: dict[tuple[Kind, Reply], int] = field(default_factory=dict)
     rows: dict[tuple[Kind, Reply], list[int]] = field(default_factory=dict)

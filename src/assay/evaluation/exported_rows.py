@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain, repeat
-from typing import Any, Protocol
+from typing import Protocol
 
 from assay.errors import Cause
 from assay.evaluation.completeness import UNSCORED, RunEnd
@@ -72,20 +72,3 @@ def _without_scores(sample: Sample, metrics: Mapping[str, Summary], cause: Cause
         for name, summary in metrics.items()
     }
     return ScoredSample(sample=sample, scores=scores)
-
-
-def record_of(number: int | None, scored: ScoredSample) -> dict[str, Any]:
-    """One row as a flat dict: see `Result.records`."""
-    sample = scored.sample
-    flat: dict[str, Any] = {
-        "row": number,
-        "id": sample.id,
-        "question": sample.question,
-        "contexts": None if sample.contexts is None else list(sample.passages),
-        "answer": sample.answer,
-        "reference": sample.reference,
-    }
-    for name, score in scored.scores.items():
-        flat[name] = score.value
-        flat[f"{name}_error"] = score.why_unmeasured
-    return flat

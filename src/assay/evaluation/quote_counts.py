@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay._util.tabular import Tabular
 from assay._util.terminal import pluralize
 from assay.records import ScoredSample
 
 
 @dataclass(slots=True)
-class QuoteCounts:
+class QuoteCounts(Tabular):
     """Counts of verdicts with quotes.
 
     A quote that is not in its passage is no evidence and changes no label. Where many are not, the judge does not copy

@@ -8,6 +8,7 @@ from itertools import islice
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from assay._util.tabular import Tabular
 from assay._util.terminal import pluralize
 from assay.data import Data, RowError, open_data
 from assay.data.columns import ColumnMap
@@ -32,7 +33,7 @@ SHOWN = 20  # numbers of rows in a message
 
 
 @dataclass(frozen=True, slots=True)
-class RepairResult:
+class RepairResult(Tabular):
     """What a repair did.
 
     Attributes:
@@ -40,6 +41,8 @@ class RepairResult:
         judged: Requests to the judge that it took; what was cached is not asked again.
         result: The run after it.
     """
+
+    _columns = "run=result.run rows judged"
 
     rows: tuple[int, ...]
     judged: int

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from assay._util.csv_rows import write_table
-from assay._util.install_hints import install_package
 from assay._util.output_files import output_file
-from assay._util.terminal import pluralize
-from assay.errors import Cause, InputError, MissingExtra, printable
+from assay._util.tabular import ResultRows, Tabular, frame_of
+from assay._util.terminal import pluralize, shortened
+from assay.errors import Cause, InputError, printable
 from assay.evaluation.completeness import UNSCORED, RunEnd, incomplete_reasons, rows_not_reached, run_end_in
-from assay.evaluation.exported_rows import lost_rows, missing_rows, record_of
+from assay.evaluation.exported_rows import lost_rows, missing_rows
 from assay.evaluation.groups import cluster_of, grouped_by, value_in
 from assay.evaluation.overview import Overview
 from assay.evaluation.quote_counts import QuoteCounts
@@ -23,7 +23,8 @@ from assay.evaluation.summary import Summary
 from assay.records import ScoredSample, Usage
 from assay.sinks.writing import Deliveries
 from assay.store.digests import RowDigests
-from assay.store.store import Row, Store
+from assay.store.rows import Row, flat_record
+from assay.store.store import Store
 
 if TYPE_CHECKING:
     import pandas
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricError:
+class MetricError(Tabular):
     """One metric without a value on one row, and the reason.
 
     Attributes:
@@ -43,6 +44,8 @@ class MetricError:
         message: The reason in words.
         raw: The judge's own reply, where there was one.
     """
+
+    _columns, _noun = "row=number id metric cause message raw", "error"
 
     number: int | None
     id: str | None
@@ -57,7 +60,7 @@ class MetricError:
         return printable(f"{row}{named}: {self.metric} not scored ({self.cause}): {self.message}")
 
     def __repr__(self) -> str:
-        return f"<MetricError {self}>"
+        return shortened(f"<MetricError {self}>", 160)
 
 
 @dataclass(slots=True)
@@ -303,7 +306,7 @@ class Result:
         return self.store.rows(self.run)
 
     @property
-    def errors(self) -> list[MetricError]:
+    def errors(self) -> ResultRows[MetricError]:
         """Every score without a value, row by row. Rows that are lost come last, with the cause `lost`."""
         found = [
             MetricError(row.number, row.scored.sample.id, name, score.error.cause.value, score.error.message,
@@ -312,11 +315,12 @@ class Result:
             for name, score in row.scored.scores.items()
             if score.error is not None
         ]  # fmt: skip
-        return found + [
+        found += [
             MetricError(number, None, name, Cause.LOST.value, why, None)
             for number, why in (lost_rows(self) if self.lost else ())
             for name in self.metrics
         ]
+        return ResultRows(found, MetricError)
 
     def row(self, row: int | str) -> ScoredSample:
         """Look up one row.
@@ -355,8 +359,8 @@ class Result:
     @overload
     def worst(self, metric: str) -> Row | None: ...
     @overload
-    def worst(self, metric: str, n: int) -> list[Row]: ...
-    def worst(self, metric: str, n: int | None = None) -> Row | list[Row] | None:
+    def worst(self, metric: str, n: int) -> ResultRows[Row]: ...
+    def worst(self, metric: str, n: int | None = None) -> Row | ResultRows[Row] | None:
         """Find the rows with the worst values of a metric. Rows without a value are left out.
 
         Args:
@@ -364,8 +368,8 @@ class Result:
             n: Number of rows, at least 1; None for the worst one alone.
 
         Returns:
-            The worst row, or None where no row has a value; with `n` a list, worst first. Of equal values the first row
-            in the data counts as worse.
+            The worst row, or None where no row has a value; with `n` a sequence, worst first. Of equal values the
+            first row in the data counts as worse.
 
         Raises:
             InputError: The run has no such metric, or `n` is less than 1.
@@ -382,7 +386,7 @@ class Result:
         )
         worst = [row for _, _, row in heapq.nsmallest(n or 1, valued, key=lambda one: one[:2])]
         if n is not None:
-            return worst
+            return ResultRows(worst, Row)
         return worst[0] if worst else None
 
     def by(self, column: str) -> dict[str, dict[str, Summary]]:
@@ -406,7 +410,7 @@ class Result:
             Number, id, texts, and for each metric its value and, in `<metric>_error`, the cause where there is none.
             The number of a row that is not in the store is None, and its id begins with "assay:".
         """
-        yield from (record_of(number, scored) for number, scored in self.all_rows())
+        yield from (flat_record(number, scored) for number, scored in self.all_rows())
 
     def all_rows(self) -> Iterator[tuple[int | None, ScoredSample]]:
         """Iterate over all rows that belong to the run, as exports have them.
@@ -430,13 +434,7 @@ class Result:
         Raises:
             MissingExtra: pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingExtra(f"to_pandas() needs pandas: {install_package('pandas')}") from error
-        frame = pandas.DataFrame(self.records())
-        kinds = {"row": "Int64", **dict.fromkeys(self.metrics, "Float64")}
-        return frame.astype({name: kind for name, kind in kinds.items() if name in frame}, errors="ignore")
+        return frame_of(self.records(), kinds={"row": "Int64", **dict.fromkeys(self.metrics, "Float64")})
 
     def to_jsonl(self, path: str | Path) -> Path:
         """Write every row with its scores and evidence as one JSON line: see `all_rows`.
@@ -497,7 +495,9 @@ class Result:
         return as_text(self)
 
     def __repr__(self) -> str:
-        return printable(f"<Result {self.run}: {pluralize(self.rows, 'row')}, {', '.join(self.metrics)}>")
+        return shortened(
+            printable(f"<Result {self.run}: {pluralize(self.rows, 'row')}, {', '.join(self.metrics)}>"), 160
+        )
 
     def _repr_html_(self) -> str:
         from assay.evaluation.display.notebook import as_html

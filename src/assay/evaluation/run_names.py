@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay._util.tabular import ResultRows, Tabular
 from assay.errors import Cause, InputError, StoreError
 from assay.evaluation.completeness import UNSCORED, rows_not_reached, run_end_in
 from assay.evaluation.summary import Summary
@@ -16,11 +17,14 @@ from assay.store.tables import check_run_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunLine:
+class RunLine(Tabular):
     """One run of a store, as lists show it. `started` counts seconds since 1970; what is not known is None.
 
     `rows` are all that belong to the run; `missing` of them are not in the store any more, `pruned` were deleted.
     """
+
+    _noun = "run"
+    _columns = "run started rows errors metrics judge note data stopped ended missing pruned"
 
     run: str
     started: float
@@ -46,7 +50,7 @@ class RunLine:
         return {**{name: getattr(self, name) for name in names}, "metrics": summaries}
 
 
-def runs_of(store: Store, limit: int | None = None) -> list[RunLine]:
+def runs_of(store: Store, limit: int | None = None) -> ResultRows[RunLine]:
     """The runs of a store, the one started last first; `limit` of them.
 
     Of a run that was ended by force, or that other samples were added to, the rows are read to know the means.
@@ -72,7 +76,7 @@ def runs_of(store: Store, limit: int | None = None) -> list[RunLine]:
                 **said,
             )
         )
-    return lines
+    return ResultRows(lines, RunLine)
 
 
 def _summaries(store: Store, run: str, info: Mapping[str, Any], counts: RowCounts) -> dict[str, Summary]:

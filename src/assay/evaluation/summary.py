@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from assay._util.tabular import Tabular
+from assay._util.terminal import shortened
 from assay.errors import Cause, printable
 from assay.records import BY_CONVENTION, Direction, Score
 from assay.records.range_ends import finite_or_none, read_high, read_low
@@ -22,7 +24,7 @@ _MOMENTS = ("n", "mean", "squares", "least", "most", "graded")
 
 
 @dataclass(slots=True)
-class Summary:
+class Summary(Tabular):
     """What is known of one metric so far. Constant memory, whatever the number of rows; with clusters, by their number.
 
     mean          over the scored rows; None when there are none
@@ -31,6 +33,10 @@ class Summary:
     bounds        the mean, were every skipped row as bad and as good as can be: what the gaps could hide
     causes        skipped rows by cause; rows with a value by convention are none of the scored ones either
     """
+
+    _columns = (
+        "metric mean low=interval.low high=interval.high scored total least=bounds.0 most=bounds.1 causes direction"
+    )
 
     metric: str
     low: float = 0.0
@@ -189,7 +195,7 @@ class Summary:
         return printable(f"{self.metric}: {mean}, {self.scored} of {self.total} rows scored{rest}")
 
     def __repr__(self) -> str:
-        return f"<Summary {self}>"
+        return shortened(f"<Summary {self}>", 160)
 
 
 def _range_of(data: Mapping[str, Any]) -> tuple[float, float, Direction]:

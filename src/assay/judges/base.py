@@ -48,6 +48,7 @@ class BaseJudge(ABC):
             have no deadline. None: as many as the evaluation's `concurrency`.
         instructions: The user's instructions for single kinds of question. None: no instructions.
         sees: Whether it accepts pictures. Without, it is asked no question that has one.
+        free: Whether a judgement costs no money: the judge computes on this machine.
         budgeted: True for judges that reserve each request from `SPENDING` before it leaves, and for those that cost
             nothing.
     """
@@ -68,6 +69,9 @@ class BaseJudge(ABC):
     instructions: JudgeInstructions | None = None
     #: True for judges that can be shown pictures; the others are asked nothing that has one
     sees: bool = False
+
+    #: whether a judgement costs no money: the judge computes on this machine
+    free: bool = False
 
     #: True for judges that reserve each request from `SPENDING` before it leaves, and for those that cost nothing
     budgeted: bool = False

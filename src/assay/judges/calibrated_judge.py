@@ -162,6 +162,7 @@ class CalibratedJudge(BaseJudge):
         self._beneath: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, JudgementCache] = (
             weakref.WeakKeyDictionary()
         )
+        self.free = judge.free
         self.budgeted, self.sees, self.samples_at_once = judge.budgeted, judge.sees, judge.samples_at_once
         self.rows_in_flight = judge.rows_in_flight
         # with a store the judgements are there under the name of the judge beneath

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from assay._util.error_counter import Errors
+from assay._util.tabular import Tabular
 from assay.records import Record, ScoredSample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health(Record):
+class Health(Tabular, Record):
     """Counters of an intake (a live scorer or a queue) in this process at one moment.
 
     Attributes:

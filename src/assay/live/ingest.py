@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from assay._util.sqlite import Database, as_store_error
+from assay._util.tabular import Tabular
 from assay._util.terminal import pluralize
 from assay._util.timestamps import Moment, iso, seconds_at
 from assay.data.named_sources import open_named_source
@@ -32,7 +33,7 @@ SHOWN = 20  # errors of rows that a report holds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IngestReport(Record):
+class IngestReport(Tabular, Record):
     """What one pass over a source did: read = new + known + left_out + refused.
 
     Attributes:

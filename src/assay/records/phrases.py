@@ -20,6 +20,17 @@ _FAVOURABLE = {
 }
 
 
+#: Labels whose spelling in prose is another than in data.
+_IN_PROSE = {"not_mentioned": "not in the passages", "not_useful": "not useful"}
+
+
+def label_in_prose(label: str, against: str = "contexts") -> str:
+    """A label as sentences spell it: "not in the passages"; `against` is what the claim was judged against."""
+    if label == "not_mentioned" and against in ("reference", "answer"):
+        return f"not in the {against}"
+    return _IN_PROSE.get(label, label)
+
+
 def score_in_words(score: Score, sample: Sample) -> str:
     """Explain a score in plain sentences, for comments and feedback fields.
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from assay._util.normalise import real_number
+from assay._util.tabular import Tabular
 from assay.errors import SETTLED, Cause, InputError, printable
-from assay.records.base import Record, _name_suffix, _put, _refused
+from assay.records.base import Record, _name_suffix, _put, _refused, _short
 from assay.records.evidence import Verdict
 from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
 from assay.records.range_ends import RangeEnd
@@ -82,7 +84,7 @@ class ScoreError(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score(Record):
+class Score(Tabular, Record):
     """A value with its range, direction and evidence; or no value and the reason. One of `value` and `error` is None.
 
     Attributes:
@@ -101,6 +103,18 @@ class Score(Record):
         judge: Name and version of the judge; None where none was asked.
         usage: Calls and tokens of the judge for this score.
     """
+
+    _columns = "metric value verdicts cause message low high direction version judge"
+
+    def _record(self) -> dict[str, Any]:
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "verdicts": dict(Counter(one.label for some in self.verdicts.values() for one in some)),
+            "cause": self.why_unmeasured,
+            "message": self.error.message if self.error is not None else self.convention,
+            **{name: getattr(self, name) for name in ("low", "high", "direction", "version", "judge")},
+        }
 
     metric: str
     value: float | None = None
@@ -171,13 +185,23 @@ class Score(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredSample(Record):
+class ScoredSample(Tabular, Record):
     """A sample with its scores.
 
     Attributes:
         sample: The sample.
         scores: Label of a metric -> its score.
     """
+
+    _item_type = Score
+
+    def _items(self) -> Collection[Score]:
+        return self.scores.values()
+
+    @property
+    def headline(self) -> str:
+        """The id and the question, on one line."""
+        return printable(f"sample{_name_suffix(self.sample.id)}: {_short(self.sample.question or 'no question', 160)}")
 
     sample: Sample
     scores: Mapping[str, Score]
@@ -201,10 +225,3 @@ class ScoredSample(Record):
 
     def __str__(self) -> str:
         return "\n".join([str(self.sample), *(f"  {score}" for score in self.scores.values())])
-
-    def __repr__(self) -> str:
-        scores = ", ".join(
-            f"{name} {score.value:.3f}" if score.value is not None else f"{name} not scored"
-            for name, score in self.scores.items()
-        )
-        return f"<ScoredSample{_name_suffix(self.sample.id)}{' ' + scores if scores else ''}>"

@@ -28,12 +28,15 @@ def _compared_line(summary: Summary, compared: MetricDiff | None) -> Line:
 
 def _compared(one: MetricDiff) -> dict[str, Any]:
     if one.difference is None:
-        return {"verdict": one.verdict, "detectable": "no row has a value in both runs"}
+        return {"verdict": one.verdict, "pairs": "0", "detectable": "no row has a value in both runs"}
     by, least = one.difference.estimate, one.difference.detectable
+    known = one.verdict != "unchanged"
     found = {
         "before": f"{one.difference.first:.3f}",
-        "difference": f"{by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f})",
-        "p": NOTHING if one.p is None else f"{one.p:.2g}",
+        "now": f"{one.difference.second:.3f}",
+        "pairs": str(one.pairs),
+        "difference": f"{by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f})" if known else "0.000",
+        "p": NOTHING if one.p is None or not known else f"{one.p:.2g}",
         "verdict": one.verdict,
         "moved": {"better": "up", "worse": "down"}.get(one.verdict, ""),
     }
@@ -45,9 +48,10 @@ def _compared(one: MetricDiff) -> dict[str, Any]:
 
 
 def lines_of(report: Report) -> list[Line]:
-    """A line for each metric of a report, those that are worse first."""
+    """A line for each metric of a report; of a comparison in its order, and those that are worse first."""
     compared = {} if report.comparison is None else report.comparison.metrics
-    lines = [_compared_line(report.figures.of[name].summary, compared.get(name)) for name in report.metrics]
+    names = dict.fromkeys((*compared, *report.metrics))
+    lines = [_compared_line(report.figures.of[name].summary, compared.get(name)) for name in names]
     return sorted(lines, key=lambda line: line.verdict != "worse")
 
 
@@ -80,5 +84,5 @@ def _cell(now: Figures | None, before: Figures | None, compared: MetricDiff | No
         "mean": NOTHING if line is None else line.mean,
         "interval": "" if line is None or line.mean == NOTHING else line.interval,
         "before": "" if mean is None else f"{mean:.3f}",
-        "verdict": "" if compared is None or compared.verdict == "inconclusive" else compared.verdict,
+        "verdict": compared.verdict if compared is not None and compared.verdict in ("better", "worse") else "",
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay._util.markdown import escape, table
 from assay._util.output_files import write_output
 from assay._util.terminal import pluralize
-from assay.analysis.comparison.sentences import regressions
+from assay.analysis.comparison.sentences import regressions, regressions_there
 from assay.errors import printable
 from assay.evaluation.display.lines import NOTHING, Line
 from assay.evaluation.display.overview_table import SHARE_HEAD, answer_lines, overview_note, share_cells
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 SHOWN = 10  # regressions, and lowest rows
 FLIPS = 2  # of each
 _LONG = 160  # characters of a claim
-_NUMBERS = ("mean", "scored", "baseline", "now", "p")
-_MARKS = {"worse": "🔴", "better": "🟢", "mixed": "🟠", "inconclusive": "⚪", "no baseline": "⚪"}
+_NUMBERS = ("mean", "scored", "baseline", "now", "p", "n")
+_MARKS = {"worse": "🔴", "better": "🟢", "mixed": "🟠", "inconclusive": "⚪", "unchanged": "⚪",
+          "no baseline": "⚪"}  # fmt: skip
 
 
 def write_markdown(report: Report, path: str | Path) -> Path:
@@ -46,6 +47,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"\n{escape(report.sentence)}."
     if report.detectable_difference:
         yield f"\n{escape(report.detectable_difference)}"
+    if report.comparison is not None and report.comparison.refusals:
+        yield f"\n{escape(report.comparison.refusals)}."
     yield ""
     yield from _overview(report)
     yield from _table(report)
@@ -84,7 +87,7 @@ def _table(report: Report) -> Iterator[str]:
             (_name(one), one.mean, one.interval, f"{one.scored}/{one.total}", one.bounds or NOTHING) for one in lines
         ]
         return table(("metric", "mean", "95% interval", "scored", "bounds"), rows, _NUMBERS)
-    titles = ("metric", "baseline", "now", "difference (95% interval)", "p", "verdict", "scored")
+    titles = ("metric", "baseline", "now", "difference (95% interval)", "p", "n", "verdict", "scored")
     return table(titles, map(_compared, lines), _NUMBERS)
 
 
@@ -92,7 +95,7 @@ def _compared(one: Line) -> Sequence[str]:
     verdict = f"**{one.verdict}**" if one.verdict in ("worse", "better") else one.verdict or NOTHING
     gaps = "" if one.scored == one.total else f" ({escaped(one.causes)})"
     scored = f"{one.scored}/{one.total}{gaps}"
-    return _name(one), one.before, one.mean, one.difference, one.p, verdict, scored
+    return _name(one), one.before, one.now, one.difference, one.p, one.pairs, verdict, scored
 
 
 def _name(line: Line) -> str:
@@ -104,21 +107,15 @@ def _regressions(report: Report) -> Iterator[str]:
     if not found:
         yield "\nNo row got worse."
         return
-    yield "\n**Regressions**\n"
+    there = regressions_there(report.comparison)
+    listed = min(len(found), SHOWN)
+    yield f"\n**Regressions**{f' ({listed} of {there} rows that got worse shown)' if there > listed else ''}\n"
     for one, moved in found[:SHOWN]:
-        flips = [
-            f"“{escaped(flip.claim)}” {_label(flip.first)} → **{_label(flip.second)}**" for flip in moved.flips[:FLIPS]
-        ]
+        flips = [escape(flip.line(_LONG)) for flip in moved.flips[:FLIPS]]
         more = len(moved.flips) - FLIPS
         said = "; ".join([*flips, *([f"and {more} more"] if more > 0 else [])])
         name = f"- {escaped(moved.name)}: {escaped(one.metric)} {moved.first:.2f} → {moved.second:.2f}"
         yield f"{name}: {said}" if said else name
-    if len(found) > SHOWN:
-        yield f"- and {len(found) - SHOWN} more"
-
-
-def _label(label: str | None) -> str:
-    return "absent" if label is None else escaped(label)
 
 
 def _lowest(report: Report) -> Iterator[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay._util.tabular import Tabular
 from assay.analysis.comparison.sentences import detectable_difference, sentence_of, word_of
+from assay.evaluation.summary import Summary
 from assay.report.figures import ReportFigures
 
 if TYPE_CHECKING:
@@ -16,11 +18,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Report:
+class Report(Tabular):
     """A run, with a baseline or without one.
 
     Attributes:
         pairs: Row of the run -> row of the baseline, where both are the same.
+        most_listed: Number of rows that the page lists, from the first. None: all.
         causes: What `assay.analysis.diagnosis` found; None where nothing was read.
     """
 
@@ -32,6 +35,22 @@ class Report:
     comparison: Comparison | None = None
     causes: Any = None
     pairs: Mapping[int, int] = field(default_factory=dict)
+    most_listed: int | None = None
+
+    @property
+    def listed(self) -> int:
+        """Number of rows that the page lists."""
+        return self.result.rows if self.most_listed is None else min(self.result.rows, self.most_listed)
+
+    _item_type = Summary
+
+    def _items(self) -> Collection[Any]:
+        if self.comparison is not None:
+            return self.comparison._items()
+        return [self.figures.of[name].summary for name in self.metrics]
+
+    def _title(self) -> str:
+        return f"{self.word}: {self.sentence}"
 
     @property
     def overview(self) -> Overview:

@@ -11,10 +11,12 @@ from assay._util.terminal import json_text
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.analysis.comparison.matrix import ComparisonMatrix
     from assay.evaluation.result import Result
     from assay.report.model import Report
 
 FORMS = (".html", ".md", ".xml", ".csv", ".parquet", ".json")
+MATRIX_FORMS = (".html", ".md")
 
 
 def check_form(path: str | Path) -> str:
@@ -50,6 +52,28 @@ def write_report(report: Report, path: str | Path, least: Mapping[str, float] | 
     from assay.report.tabular import write_flat_csv, write_parquet
 
     return write_flat_csv(report, path) if suffix == ".csv" else write_parquet(report, path)
+
+
+def check_matrix_form(path: str | Path) -> str:
+    """The suffix of the file. Raises InputError for one that is neither .html nor .md."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in MATRIX_FORMS:
+        raise InputError(f"-o: expected a file that ends in {' or '.join(MATRIX_FORMS)}; found {str(path)!r}")
+    return suffix
+
+
+def write_matrix(matrix: ComparisonMatrix, path: str | Path) -> Path:
+    """Write the matrices as HTML or Markdown, by the suffix of `path`. Returns the path.
+
+    Raises InputError for another suffix, MissingExtra.
+    """
+    if check_matrix_form(path) == ".html":
+        from assay.report.html.page import write_matrix_page
+
+        return write_matrix_page(matrix, path)
+    from assay.report.matrix import matrix_markdown
+
+    return write_output(path, "\n".join(matrix_markdown(matrix)) + "\n", errors="replace")
 
 
 def report_run(result: Result, path: str | Path) -> Path:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from assay._util.tabular import Tabular
 from assay._util.threads import BackgroundWorker
 from assay.errors import AssayError, Undelivered
 from assay.records import Record, ScoredSample
@@ -20,7 +21,7 @@ LISTED = 100  # rows whose scores did not arrive that are named; the rest are co
 
 
 @dataclass(slots=True)
-class Deliveries(Record):
+class Deliveries(Tabular, Record):
     """What became of the scores that one sink was given.
 
     Attributes:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from assay._util.tabular import Tabular
 from assay.errors import InputError
 from assay.stats.arrays import Floats, effective
 from assay.stats.distributions import t_quantile
@@ -52,7 +53,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Tabular):
     """A judge against people on yes-or-no labels. None stands for what these labels cannot say.
 
     Attributes:
@@ -64,6 +65,11 @@ class Agreement:
         ece: Expected calibration error; `ece_by_chance` is what a judge without any would show on so many labels.
         thin: Why these figures show little; None where there are enough labels.
     """
+
+    _columns = (
+        "n clusters positives prevalence majority accuracy=accuracy.value gain=gain.value "
+        "balanced_accuracy=balanced_accuracy.value kappa=kappa.value auroc=auroc.value ece=ece.value ece_by_chance thin"
+    )
 
     n: int
     clusters: int

@@ -17,6 +17,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from assay._util.tabular import Tabular
 from assay.stats.intervals import Estimate
 from assay.stats.paired import NonInferior, non_inferior
 
@@ -26,7 +27,7 @@ SIDES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class Alike(Tabular):
     """What was found of one kind of verdict. All shares are in [0, 1], differences in [-1, 1].
 
     Attributes:
@@ -35,6 +36,11 @@ class Alike:
         excess: Other - own, with its interval of confidence 1 - 2 alpha.
         shift: Affirmed in the other way less affirmed as usual, with its interval.
     """
+
+    _columns = (
+        "verdict n rows own other excess=excess.mean excess_low=excess.low excess_high=excess.high shift=shift.mean "
+        "shift_low=shift.low shift_high=shift.high"
+    )
 
     verdict: Likeness
     n: int

@@ -34,6 +34,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from assay._util.tabular import Tabular
 from assay.errors import InputError
 from assay.stats.distributions import beta_cdf, t_quantile
 from assay.stats.moments import ROUNDING, Moments
@@ -58,7 +59,7 @@ EXACT = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Tabular):
     """A mean and where the true one lies, with the given confidence.
 
     Attributes:

@@ -25,6 +25,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
 
+from assay._util.tabular import Tabular
 from assay.errors import InputError
 from assay.records import Direction
 from assay.stats.components import components
@@ -35,7 +36,7 @@ Anew = Literal["readings", "answers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noise:
+class Noise(Tabular):
     """Of one metric, on the scale of its scores.
 
     Attributes:
@@ -52,6 +53,12 @@ class Noise:
         freedom: Degrees of freedom of `judge` and `unseen`; None: as many as of scores that waver alike on every row.
         unseen: Variance of the readings of one row more, which tolerances count; 0 where it was not measured.
     """
+
+    _noun = "metric"
+    _columns = (
+        "metric rows left_out readings items means spread judge judge_high generation item differ binary wrong low "
+        "high direction"
+    )
 
     metric: str
     low: float

@@ -34,6 +34,7 @@ from typing import Literal
 
 import numpy as np
 
+from assay._util.tabular import Tabular
 from assay.errors import InputError
 from assay.stats.arrays import Floats, grouped
 from assay.stats.classic import Method, classic
@@ -55,7 +56,7 @@ POWER = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Tabular):
     """How much higher the second run is than the first on the same rows.
 
     Attributes:
@@ -63,6 +64,11 @@ class Difference:
         p: See the module; 1.0 where no row differs.
         detectable: The difference that so many rows show with probability `POWER`, about; None where they show none.
     """
+
+    _columns = (
+        "first second difference=estimate.mean low=estimate.low high=estimate.high p "
+        "minimum_detectable_effect=detectable"
+    )
 
     first: float
     second: float
@@ -114,7 +120,7 @@ def difference(
 
 
 @dataclass(frozen=True, slots=True)
-class NonInferior:
+class NonInferior(Tabular):
     """Whether the second run is at most `margin` worse than the first.
 
     Attributes:
@@ -123,6 +129,8 @@ class NonInferior:
         verdict: "pass" where all of the interval lies above -margin, "fail" where all of it lies below 0 and does not
             pass, None where neither is shown.
     """
+
+    _columns = "verdict margin difference=estimate.mean low=estimate.low high=estimate.high"
 
     estimate: Estimate
     margin: float

@@ -29,6 +29,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from assay._util.tabular import Tabular
 from assay.errors import InputError
 from assay.stats.agreement import TINY
 from assay.stats.arrays import Floats, effective
@@ -40,7 +41,7 @@ FOLDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class CorrectedMean:
+class CorrectedMean(Tabular):
     """A mean corrected for the judge's error, with its interval.
 
     judged      the mean of the judge over all rows, labelled or not

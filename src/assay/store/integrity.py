@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay._util.compression import unpack
+from assay._util.tabular import Tabular
 from assay.errors import StoreError
 from assay.records import Record
 from assay.store.digests import RowDigests
@@ -16,7 +17,7 @@ from assay.store.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunCheck(Record):
+class RunCheck(Tabular, Record):
     """What a check found out about one run.
 
     Attributes:
@@ -29,6 +30,8 @@ class RunCheck(Record):
         unchecked: Whether the run is of an earlier assay, which kept no digest.
         info: What is wrong with what is known about the run; None where nothing is.
     """
+
+    _noun = "run"
 
     run: str
     rows: int
@@ -46,7 +49,7 @@ class RunCheck(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreCheck(Record):
+class StoreCheck(Tabular, Record):
     """What a check found out about a store.
 
     Attributes:
@@ -57,6 +60,11 @@ class StoreCheck(Record):
         judgements: Cached judgements.
         unreadable_judgements: Of those, the ones that cannot be read: they are asked again where they are needed.
     """
+
+    _item_type = RunCheck
+
+    def _items(self) -> tuple[RunCheck, ...]:
+        return self.runs
 
     store: str
     errors: tuple[str, ...] = ()

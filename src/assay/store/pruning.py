@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from assay._util.tabular import Tabular
 from assay.errors import InputError
 from assay.store.rows import count_rows, digest_of_rows, read_all
 from assay.store.store import Store
@@ -19,7 +20,7 @@ _UNUSED = "number IN (SELECT number FROM judgements EXCEPT SELECT judgement FROM
 
 
 @dataclass(frozen=True, slots=True)
-class PruneResult:
+class PruneResult(Tabular):
     """What was deleted: runs of which nothing is left, rows, judgements; bytes that the store took before and after.
 
     `after` is None where nothing was deleted because it was only tried.

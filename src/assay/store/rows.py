@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay._util.compression import pack, to_json, unpack
+from assay._util.tabular import Tabular
 from assay.errors import RunReplacedError, StoreError
 from assay.records import Sample, Score, ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
@@ -19,7 +20,7 @@ PAGE = 500  # rows read at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(Tabular):
     """One scored row of a run.
 
     Attributes:
@@ -27,14 +28,45 @@ class Row:
         scored: The sample with its scores.
     """
 
+    _item_type = Score
+    _columns = "row id question contexts answer reference"
+
     number: int
     scored: ScoredSample
 
     def __str__(self) -> str:
         return f"row {self.number}\n{self.scored}"
 
-    def __repr__(self) -> str:
-        return f"<Row {self.number}: {self.scored!r}>"
+    def _items(self) -> Collection[Score]:
+        return self.scored.scores.values()
+
+    def _title(self) -> str:
+        return f"row {self.number}, {self.scored.headline}"
+
+    def _record(self) -> dict[str, Any]:
+        return flat_record(self.number, self.scored)
+
+    def _brief(self) -> dict[str, Any]:
+        sample = self.scored.sample
+        texts = {"question": sample.question, "answer": sample.answer}
+        return {"row": self.number, "id": sample.id, **self.scored.values, **texts}
+
+
+def flat_record(number: int | None, scored: ScoredSample) -> dict[str, Any]:
+    """One row as a flat dict: see `assay.evaluation.result.Result.records`."""
+    sample = scored.sample
+    flat: dict[str, Any] = {
+        "row": number,
+        "id": sample.id,
+        "question": sample.question,
+        "contexts": None if sample.contexts is None else list(sample.passages),
+        "answer": sample.answer,
+        "reference": sample.reference,
+    }
+    for name, score in scored.scores.items():
+        flat[name] = score.value
+        flat[f"{name}_error"] = score.why_unmeasured
+    return flat
 
 
 def put_rows(

@@ -53,7 +53,7 @@ def test_what_the_judges_differ_by_is_taken_off(tmp_path: Path) -> None:
     assert one.difference.estimate.mean == pytest.approx(0.0)
     assert (one.difference.first, one.difference.second) == (1.0, 0.75)
     assert (one.verdict, one.p) == ("inconclusive", pytest.approx(1.0))
-    assert f"that is less what the judges differ by, -0.250 ({offset.low:+.3f}" in str(one)
+    assert f"without the judges' difference, -0.250 ({offset.low:+.3f}" in str(one)
     back = compare(tuesday, monday, link=linked).metrics["faithfulness"]
     assert back.offset is not None
     assert (back.offset.mean, back.offset.low) == (pytest.approx(0.25), -offset.high)
@@ -128,7 +128,7 @@ def test_the_command(tmp_path: Path) -> None:
     arguments = ["compare", "monday", "tuesday", "--anchors", "old", "new", "--store", str(tmp_path)]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
-    assert "that is less what the judges differ by, -0.250" in done.output
+    assert "without the judges' difference, -0.250" in done.output
 
 
 @pytest.mark.long

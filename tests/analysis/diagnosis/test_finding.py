@@ -26,9 +26,11 @@ CORRECT = AnswerCorrectness(weights=(1, 0))
 
 
 def judge() -> ScriptedJudge:
-    """A claim is supported where its words stand, and contradicted where "not: " and its words do."""
+    """A claim is supported where its words stand, and contradicted where "not: " and its words do, or the reverse."""
 
     def says(claim: str, text: str) -> str:
+        if claim.startswith("not: ") and claim not in text:
+            return "contradicted" if claim.removeprefix("not: ") in text else "not_mentioned"
         return "contradicted" if f"not: {claim}" in text else "supported" if claim in text else "not_mentioned"
 
     return ScriptedJudge(
@@ -42,15 +44,20 @@ def row(answer: str, contexts: Sequence[Any], reference: str | None = SUN, **mor
     return {"question": "What?", "contexts": list(contexts), "answer": answer, **asked, **more}
 
 
+FISH = "Fish swim."
 ROWS = {
     "good": row(SUN, [SUN]),
     "not retrieved": row(RAIN, [SNOW, RAIN]),
-    "ranked too low": row(SNOW, [SNOW, RAIN, "Wind.", SUN]),
+    "ranked too low": row(FISH, [SNOW, RAIN, "Wind.", "Fog.", "Ice.", SUN]),
     "truncated": row(SNOW, [{"text": SNOW, "in_prompt": True}, {"text": SUN, "in_prompt": False}]),
-    "contradicted by another passage": row(SNOW, [SUN, f"not: {SUN} {SNOW}"]),
-    "context not used": row(SNOW, [SUN, SNOW]),
+    "conflicting passages": row(SNOW, [f"{SUN} not: {SNOW}", f"not: {SUN} {SNOW}"]),
+    "hallucination: contradicts the passage": row(f"not: {SUN}", [SUN, RAIN]),
+    "context not used": row(FISH, [SUN, SNOW]),
+    "off-topic answer": row(SNOW, [SUN, SNOW]),
+    "incomplete answer": row(SUN, [SUN, SNOW], f"{SUN} {SNOW}"),
     "hallucination: unsupported": row(f"{SUN} {RAIN} {SNOW}", [SUN]),
-    "wrong or incomplete reference": row(f"{SUN} {RAIN} {SNOW} Wind is air.", [f"{SUN} {RAIN} {SNOW} Wind is air."]),
+    "format failure": row('{"answer": "The sun', [SUN]),
+    "wrong or incomplete reference": row(RAIN, [RAIN], f"not: {RAIN}"),
     "unanswerable and answered": row(SNOW, [RAIN], "I do not know."),
     "answerable and refused": row("I do not know.", [SUN, RAIN]),
 }
@@ -82,8 +89,8 @@ def test_each_kind_of_failure_has_its_label(tmp_path: Path) -> None:
     assert {cause.id: cause.label for cause in found.per_row.values()} == {
         name: name for name in ROWS if name != "good"
     }
-    assert (found.failed, found.rows, found.unmeasured) == (9, 10, 0)
-    assert found.shares == dict.fromkeys(list(ROWS)[1:], 1 / 9)
+    assert (found.failed, found.rows, found.unmeasured) == (13, 14, 0)
+    assert found.shares == dict.fromkeys(list(ROWS)[1:], 1 / 13)
 
 
 def test_only_a_measured_value_on_the_wrong_side_fails_a_row(tmp_path: Path) -> None:
@@ -106,16 +113,18 @@ def test_a_run_without_failures_has_no_shares(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_counted_and_read_when_asked(tmp_path: Path) -> None:
     """Faithfulness alone read the claims of the answer. What answer and reference say of each other takes the claims of
-    the reference and two readings: 3 prompts. The claim is in no passage, and not in the reference."""
+    the reference and two readings, and a reading of the reference against the passages: 4 prompts. Neither the
+    reference's claim nor the answer's is in the passages."""
     result = scored(tmp_path, [row(SNOW, [RAIN]), row(RAIN, [RAIN])], "faithfulness")
     before = find_causes(result)
-    assert (labels(before), before.reads, before.asked) == ({1: "not read"}, 3, 0)
-    assert "what answer and reference say of each other (3 prompts)" in before.per_row[1].because
+    assert (labels(before), before.reads, before.asked) == ({1: "not read"}, 4, 0)
+    assert "what the passages say of the reference (4 prompts)" in before.per_row[1].because
     script = judge()
     after = find_causes(result, judge=script, read=True)
-    assert (labels(after), after.reads, after.asked) == ({1: "hallucination: unsupported"}, 0, 3)
-    assert script.asked == {"claims": 2, "support": 2}  # a script keeps nothing: the claims of the answer come again
-    assert after.usage.calls == 4
+    assert (labels(after), after.reads, after.asked) == ({1: "not retrieved"}, 0, 4)
+    assert after.per_row[1].also == ("hallucination: unsupported",)
+    assert script.asked == {"claims": 2, "support": 3}  # a script keeps nothing: the claims of the answer come again
+    assert after.usage.calls == 5
 
 
 def test_without_leave_to_read_a_judge_is_asked_nothing(tmp_path: Path) -> None:
@@ -212,8 +221,8 @@ def test_the_command_says_all_of_it_within_a_terminal(tmp_path: Path, monkeypatc
     scored(tmp_path, [{**one, "id": name} for name, one in ROWS.items()])
     done = CliRunner().invoke(app, ["causes", "one", "--store", str(tmp_path), "-n", "1"])
     assert done.exit_code == 0, done.output
-    assert "9 of 10 rows of one failed" in done.output
-    assert " 11%  truncated (1 row)" in done.output
+    assert "13 of 14 rows of one failed" in done.output
+    assert "  8%  truncated (1 row)" in done.output
     assert max(map(len, done.output.splitlines())) <= 80
     as_json = CliRunner().invoke(app, ["causes", "--store", str(tmp_path), "--json"])
     told = json.loads(as_json.output)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.extension import Health, Record
+from assay.extension import Health, Record, Tabular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandlerHealth(Record):
+class HandlerHealth(Tabular, Record):
     """The state of a handler at one moment.
 
     Attributes:
@@ -24,6 +24,12 @@ class HandlerHealth(Record):
             that could not even be counted.
         live: What became of the rest: see `assay.live.Health`.
     """
+
+    _columns = (
+        "events open_traces expired ignored interrupted left_out submitted=live.submitted dropped=live.dropped "
+        "pending=live.pending scored=live.scored no_value=live.no_value causes=live.causes errors=live.errors "
+        "last_error=live.last_error"
+    )
 
     events: int = 0
     open_traces: int = 0

@@ -18,6 +18,7 @@ from assay.extension import (
     JudgeSpec,
     LiveOptions,
     Record,
+    Tabular,
     is_off,
 )
 from assay_llama_index import recording
@@ -33,7 +34,7 @@ EVENTS = ("llama_index.core.chat_engine.types", "llama_index.core.llms.callbacks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InstrumentationHealth(Record):
+class InstrumentationHealth(Tabular, Record):
     """The state of an instrumentation at one moment.
 
     Attributes:
@@ -46,6 +47,12 @@ class InstrumentationHealth(Record):
             instrumentations hand over to one scorer.
         live: What became of the samples: see `assay.live.Health`.
     """
+
+    _columns = (
+        "attached exchanges open open_spans expired left_out submitted=live.submitted dropped=live.dropped "
+        "pending=live.pending scored=live.scored no_value=live.no_value causes=live.causes errors=live.errors "
+        "last_error=live.last_error"
+    )
 
     attached: bool = False
     exchanges: int = 0

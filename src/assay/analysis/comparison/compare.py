@@ -9,17 +9,20 @@ Rows are the same where they have the same id; without ids, where they ask the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from assay._util.terminal import pluralize
+from assay._util.tabular import Tabular, record_of
+from assay.analysis.comparison.family import Family
+from assay.analysis.comparison.headline import headline_of, refusals_in_words, title_lines
 from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
-from assay.analysis.comparison.pairing import PairedRow, shared_metrics, shared_rows
+from assay.analysis.comparison.pairing import MatchedRows, PairedRow, match_rows, read_rows, shared_metrics
 from assay.errors import InputError, printable
 from assay.evaluation.result import Result
 from assay.records.range_ends import plain_values
-from assay.stats import Estimate, holm
+from assay.stats import Estimate
 
 if TYPE_CHECKING:
     from assay.analysis.comparison.linking import Link
@@ -31,13 +34,30 @@ MOVED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Tabular):
     """Two runs on the rows they share.
 
     Attributes:
+        metrics: The metrics asked for in their order, else the strongest change first.
         notes: What a reader should know, one sentence each.
-        slices: Column -> its value -> metric: the rows with that value alone.
+        slices: Column -> its value -> metric: the rows with that value alone. A family of tests of their own.
+        new_refusals: Rows that were scored in the first run and whose answer is a refusal in the second.
+        new_answers: Rows whose answer was a refusal in the first run and that are scored in the second.
     """
+
+    _item_type = MetricDiff
+
+    def _title(self) -> str:
+        return "; ".join(self.title_lines())
+
+    def _items(self) -> list[dict[str, Any]]:
+        whole = [{"column": None, "slice": None, **record_of(one)} for one in self.metrics.values()]
+        return whole + [
+            {"column": column, "slice": value, **record_of(one)}
+            for column, values in self.slices.items()
+            for value, metrics in values.items()
+            for one in metrics.values()
+        ]
 
     first: str
     second: str
@@ -48,37 +68,40 @@ class Comparison:
     confidence: float = CONFIDENCE
     notes: tuple[str, ...] = ()
     slices: Mapping[str, Mapping[str, Mapping[str, MetricDiff]]] = field(default_factory=dict)
+    new_refusals: int = 0
+    new_answers: int = 0
 
     def __str__(self) -> str:
-        lines = [self.headline, *(str(one) for one in self.metrics.values()), *self.slice_lines(), *self.notes]
+        lines = [*self.title_lines(), *(str(one) for one in self.metrics.values()), *self.slice_lines(), *self.notes]
         return printable("\n".join(lines))
 
     def slice_lines(self) -> list[str]:
-        """A line for each slice and metric that is better or worse, and how many cannot be told."""
-        lines, open_ = [], 0
-        for column, values in self.slices.items():
-            for value, metrics in values.items():
-                for one in metrics.values():
-                    if one.difference is None or one.verdict == "inconclusive":
-                        open_ += 1
-                        continue
-                    by = one.difference.estimate
-                    ends = f"{by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f})"
-                    lines.append(
-                        f"{column} {value}: {one.metric} {one.verdict}, by {ends}, on {pluralize(one.pairs, 'row')}"
-                    )
-        return [*lines, f"inconclusive slices and metrics: {open_}"] if self.slices else []
+        """A line for each slice and metric that is better or worse, and how many of the others are what."""
+        found = [
+            (f"{column} {value}", one)
+            for column, values in self.slices.items()
+            for value, metrics in values.items()
+            for one in metrics.values()
+        ]
+        lines = [f"{name}: {one}" for name, one in found if one.verdict in ("better", "worse")]
+        others = Counter(one.verdict for _, one in found if one.verdict not in ("better", "worse"))
+        said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(others.items()))
+        return [*lines, f"slices and metrics {'besides' if lines else 'in all'}: {said}"] if said else lines
+
+    def title_lines(self) -> list[str]:
+        """The headline, the names of the runs, and how many answers became refusals."""
+        lines = title_lines(f"{self.second} against {self.first}", self.headline)
+        return lines if self.refusals is None else [*lines, self.refusals]
 
     @property
     def headline(self) -> str:
-        """The verdict in one sentence."""
-        found = {
-            verdict: [name for name, one in self.metrics.items() if one.verdict == verdict]
-            for verdict in ("worse", "better", "inconclusive")
-        }
-        said = [f"{verdict} on {', '.join(names)}" for verdict, names in found.items() if names and names != ["-"]]
-        rows = f"{self.pairs} row{'' if self.pairs == 1 else 's'} in both"
-        return printable(f"{self.second} against {self.first}: {'; '.join(said)} ({rows})")
+        """The verdict in one line of at most `HEADLINE` characters."""
+        return headline_of(list(self.metrics.values()), self.pairs)
+
+    @property
+    def refusals(self) -> str | None:
+        """How many answers became refusals, and refusals answers, in words; None where none did."""
+        return refusals_in_words(self.new_refusals, self.new_answers)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values."""
@@ -100,7 +123,8 @@ def compare(
 ) -> Comparison:
     """Compare two runs row by row: differences, confidence intervals and corrected p-values.
 
-    A metric is better or worse where its p-value, corrected for all metrics and slices, is below 1 - `confidence`.
+    A metric is better or worse where its p-value, corrected for all compared metrics, is below 1 - `confidence`. Slices
+    are corrected among themselves, and change nothing of the whole.
 
     Args:
         first: The run to compare with, for example the one before a change.
@@ -123,39 +147,65 @@ def compare(
         InputError: For runs without a common row or of different judges, unknown metrics, and unknown columns.
     """
     if link is None:
-        _check_judges(first, second, any_judge)
-    offsets = None if link is None else link.between(first.judge, second.judge).offsets
-    names = _linked(shared_metrics(first, second, metrics), offsets, metrics is not None)
-    columns = [by] if isinstance(by, str) else list(by)
-    rows, other, shared = shared_rows(first, second, names, cluster, columns)
-    whole = [(rows[key], other[key]) for key in shared]
-    groups = {("", ""): whole, **_sliced(whole, columns)}
-    if link is not None and method != "sign-flip":
+        check_judges(first, second, any_judge)
+    elif method != "sign-flip":
         raise InputError(f"method: {method} knows nothing of linked judges")
-    found = [Pairs(name, group) for group in groups.values() for name in names]
-    compared = [
-        pairs.compared(cluster is not None, confidence, method, (offsets or {}).get(pairs.metric)) for pairs in found
-    ]
-    tests = max(1, sum(_could_show(one) for one in compared))
-    judged = iter(
-        pairs.judged(one, p, tests, confidence, pairs.moved(first, second, moved if number < len(names) else 0), method)
-        for number, (pairs, one, p) in enumerate(zip(found, compared, _corrected(compared), strict=True))
+    offsets = {} if link is None else link.between(first.judge, second.judge).offsets
+    names = _linked(shared_metrics(first, second, metrics), None if link is None else offsets, metrics is not None)
+    columns = [by] if isinstance(by, str) else list(by)
+    rows = match_rows(
+        first, second, read_rows(first, names, cluster, columns), read_rows(second, names), cluster, columns
     )
-    final = {group: {name: next(judged) for name in names} for group in groups}
-    slices: dict[str, dict[str, dict[str, MetricDiff]]] = {column: {} for column in columns}
-    for column, value in list(groups)[1:]:
-        slices[column][value] = final[column, value]
+    whole = [Pairs(name, rows.pairs, offsets.get(name)) for name in names]
+    groups = _sliced(rows.pairs, columns)
+    sliced = [Pairs(name, group, offsets.get(name)) for group in groups.values() for name in names]
+    family = Family(confidence, method, cluster is not None)
+    judged = [replace(one, moved=of.moved(first, second, moved))
+              for of, one in zip(whole, family.judge(whole), strict=True)]  # fmt: skip
+    found = comparison_of(first, second, rows, judged, confidence, notes_of(first, second, names, link))
+    found = found if metrics is not None else strongest_first(found)
+    return replace(found, slices=_by_slice(groups, family.judge(sliced), columns, list(found.metrics)))
+
+
+def comparison_of(
+    first: Result, second: Result, rows: MatchedRows, judged: Sequence[MetricDiff], confidence: float,
+    notes: Sequence[str],
+) -> Comparison:  # fmt: skip
+    """Put together what was found of two runs on these rows."""
+    new_refusals, new_answers = rows.refusals
     return Comparison(
         first.run,
         second.run,
-        len(shared),
-        len(rows) - len(shared),
-        len(other) - len(shared),
-        final["", ""],
+        len(rows.pairs),
+        rows.only_first,
+        rows.only_second,
+        {one.metric: one for one in judged},
         confidence,
-        tuple(_notes(first, second, names, link)),
-        slices,
+        tuple(notes),
+        new_refusals=new_refusals,
+        new_answers=new_answers,
     )
+
+
+def strongest_first(found: Comparison) -> Comparison:
+    """With its metrics in another order: better and worse by p, then inconclusive, then unchanged."""
+    order = ("better", "worse"), ("inconclusive",), ("unchanged",)
+
+    def strength(one: MetricDiff) -> tuple[int, float]:
+        return next(n for n, verdicts in enumerate(order) if one.verdict in verdicts), 2.0 if one.p is None else one.p
+
+    return replace(found, metrics={one.metric: one for one in sorted(found.metrics.values(), key=strength)})
+
+
+def _by_slice(
+    groups: Iterable[tuple[str, str]], judged: Sequence[MetricDiff], columns: Sequence[str], names: Sequence[str]
+) -> dict[str, dict[str, dict[str, MetricDiff]]]:
+    """What was found of slices, by column, value and metric, in this order of metrics."""
+    slices: dict[str, dict[str, dict[str, MetricDiff]]] = {column: {} for column in columns}
+    for number, (column, value) in enumerate(groups):
+        of = {one.metric: one for one in judged[number * len(names) : (number + 1) * len(names)]}
+        slices[column][value] = {name: of[name] for name in names}
+    return slices
 
 
 def _sliced(
@@ -169,27 +219,14 @@ def _sliced(
     return found
 
 
-def _check_judges(first: Result, second: Result, any_judge: bool) -> None:
+def check_judges(first: Result, second: Result, any_judge: bool) -> None:
+    """Raises InputError for runs of different judges, unless any are to be compared."""
     if first.judge != second.judge and not any_judge:
         raise InputError(
             f"runs of different judges do not compare: {first.run!r} is by {first.judge}, {second.run!r} by "
             f"{second.judge}; score one of them anew with the other's judge, link the judges by answers that both have "
             "scored (--anchors), or say any_judge (--any-judge)"
         )
-
-
-def _could_show(one: MetricDiff) -> bool:
-    """Whether some row moved: a test that cannot reject needs no correction (Tarone, Biometrics 46, 1990)."""
-    return one.difference is not None and one.difference.p < 1.0
-
-
-def _corrected(compared: Sequence[MetricDiff]) -> list[float | None]:
-    """The p-values, corrected for those metrics that could have shown anything."""
-    corrected = iter(holm([one.difference.p for one in compared if one.difference is not None and _could_show(one)]))
-    return [
-        None if one.difference is None else next(corrected) if _could_show(one) else one.difference.p
-        for one in compared
-    ]
 
 
 def _linked(names: list[str], offsets: Mapping[str, Estimate] | None, asked: bool) -> list[str]:
@@ -202,7 +239,8 @@ def _linked(names: list[str], offsets: Mapping[str, Estimate] | None, asked: boo
     return [name for name in names if name in offsets]
 
 
-def _notes(first: Result, second: Result, names: Sequence[str], link: Link | None) -> list[str]:
+def notes_of(first: Result, second: Result, names: Sequence[str], link: Link | None = None) -> list[str]:
+    """What a reader of a comparison should know, one sentence each."""
     notes = []
     if first.judge != second.judge and link is not None:
         notes.append(

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from assay._util.tabular import Tabular, keyed
 from assay.errors import InputError, printable
 from assay.evaluation.result import Result
 from assay.records import Sample
@@ -21,7 +23,7 @@ FEWEST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Link(Tabular):
     """How much higher one judge scores than another on the same answers.
 
     Attributes:
@@ -29,6 +31,11 @@ class Link:
         anchors: Answers that both have scored.
         offsets: By metric: the new judge's mean less the old one's, with its interval.
     """
+
+    _item_type = Estimate
+
+    def _items(self) -> list[dict[str, Any]]:
+        return keyed(self.offsets, "metric")
 
     old: str
     new: str

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import tee
 
-from assay.errors import InputError
+from assay.errors import Cause, InputError
 from assay.evaluation.groups import NONE, value_in
 from assay.evaluation.result import Result
-from assay.records import Sample, Score
+from assay.records import Sample, Score, ScoredSample
 from assay.store.store import Row
 
 #: What tells a row apart in a run, and the how many of that name it is.
@@ -26,6 +26,8 @@ class PairedRow:
         number: From 1.
         cluster: See `Pair`.
         values: In the columns that were asked for.
+        refused: Metrics, of all of the run, without a value because the answer is a refusal.
+        measured: Metrics, of all of the run, with a measured value.
     """
 
     number: int
@@ -33,6 +35,8 @@ class PairedRow:
     scores: Mapping[str, Score]
     cluster: str | None
     values: tuple[str, ...] = ()
+    refused: frozenset[str] = frozenset()
+    measured: frozenset[str] = frozenset()
 
 
 Rows = dict[Key, PairedRow]
@@ -61,20 +65,37 @@ def pairs_of(
 
     Arguments and errors are those of `compare`, but for those of judges.
     """
-    rows, other, shared = shared_rows(first, second, shared_metrics(first, second, metrics), cluster)
-    both = ((rows[key], other[key]) for key in shared)
-    pairs = [RowPair(a.name, a.number, b.number, a.scores, b.scores, a.cluster) for a, b in both]
-    return pairs, len(rows) - len(pairs)
+    names = shared_metrics(first, second, metrics)
+    found = match_rows(first, second, read_rows(first, names, cluster), read_rows(second, names), cluster)
+    pairs = [RowPair(a.name, a.number, b.number, a.scores, b.scores, a.cluster) for a, b in found.pairs]
+    return pairs, found.only_first
 
 
-def shared_rows(
-    first: Result, second: Result, names: Sequence[str], cluster: str | None, columns: Sequence[str] = ()
-) -> tuple[Rows, Rows, list[Key]]:
-    """The rows of each run, and the names of those that both have. Raises InputError where there are none.
+@dataclass(frozen=True, slots=True)
+class MatchedRows:
+    """The rows that two runs share, in the order of the first run, and how many each has alone."""
 
-    `columns`: their values in the first run are kept with the rows; one that no row has is an InputError.
+    pairs: Sequence[tuple[PairedRow, PairedRow]]
+    only_first: int
+    only_second: int
+
+    @property
+    def refusals(self) -> tuple[int, int]:
+        """Rows that were scored in the first run and are refusals in the second, and the other way round."""
+        return sum(_refused(a, b) for a, b in self.pairs), sum(_refused(b, a) for a, b in self.pairs)
+
+
+def _refused(before: PairedRow, after: PairedRow) -> bool:
+    return not before.refused and not after.refused.isdisjoint(before.measured)
+
+
+def match_rows(
+    first: Result, second: Result, rows: Rows, other: Rows, cluster: str | None = None, columns: Sequence[str] = ()
+) -> MatchedRows:
+    """Match the rows of two runs, as `read_rows` reads them. Raises InputError where they share none.
+
+    Raises InputError also for a cluster or a column that no shared row has.
     """
-    rows, other = _rows(first, names, cluster, columns), _rows(second, names, None)
     shared = [key for key in rows if key in other]
     if not shared:
         raise InputError(
@@ -85,7 +106,8 @@ def shared_rows(
     for place, column in enumerate(columns):
         if all(rows[key].values[place] == NONE for key in shared):
             raise InputError(f"by: no row has the column {column!r}")
-    return rows, other, shared
+    pairs = [(rows[key], other[key]) for key in shared]
+    return MatchedRows(pairs, len(rows) - len(shared), len(other) - len(shared))
 
 
 def shared_metrics(first: Result, second: Result, metrics: str | Sequence[str] | None) -> list[str]:
@@ -101,10 +123,11 @@ def shared_metrics(first: Result, second: Result, metrics: str | Sequence[str] |
     return wanted
 
 
-def _rows(result: Result, names: Iterable[str], cluster: str | None, columns: Sequence[str] = ()) -> Rows:
-    """The rows by what tells them apart, with their scores but without evidence."""
+def read_rows(result: Result, names: Iterable[str], cluster: str | None = None, columns: Sequence[str] = ()) -> Rows:
+    """The rows by what tells them apart, with their scores but without evidence, and their values in `columns`."""
     found: Rows = {}
     wanted = set(names)
+    sets: dict[frozenset[str], frozenset[str]] = {}  # one for all rows with the same metrics
     for key, row in _keyed(result.numbered_rows()):
         sample = row.scored.sample
         scores = {
@@ -116,8 +139,23 @@ def _rows(result: Result, names: Iterable[str], cluster: str | None, columns: Se
         there, value = (False, "") if cluster is None else value_in(sample, cluster)
         name = sample.id if sample.id is not None else f"row {row.number}"
         values = tuple(value_in(sample, column)[1] for column in columns)
-        found[key] = PairedRow(row.number, name, scores, value if there else None, values)
+        measured = frozenset(name for name, score in row.scored.scores.items() if score.measured)
+        found[key] = PairedRow(row.number, name, scores, value if there else None, values,
+                               _refused_metrics(row.scored), sets.setdefault(measured, measured))  # fmt: skip
     return found
+
+
+def _refused_metrics(scored: ScoredSample) -> frozenset[str]:
+    """Metrics without a value because the answer is a refusal, by their cause, or by a convention for such answers."""
+    scores = scored.scores
+    empty = {name for name, one in scores.items() if one.error is not None and one.error.cause is Cause.NO_CLAIMS}
+    given = {name for name, one in scores.items() if one.convention is not None}
+    if not empty and not given:
+        return frozenset()
+    from assay.analysis.diagnosis.facts import abstains  # imports the judges' rules, which few rows need
+
+    known = abstains(scored.sample, scores.values())
+    return frozenset(() if known is False else empty | given if known else empty)
 
 
 def same_rows(first: Iterable[Row], second: Iterable[Row]) -> Iterator[tuple[int, int]]:
@@ -145,7 +183,7 @@ def keys_of(samples: Iterable[Sample]) -> Iterator[Key]:
 
 def scores_by_key(result: Result, metrics: Iterable[str]) -> dict[Key, Mapping[str, Score]]:
     """The scores of every row of a run, by what is the same of it in every run."""
-    return {key: row.scores for key, row in _rows(result, metrics, None).items()}
+    return {key: row.scores for key, row in read_rows(result, metrics).items()}
 
 
 def _question_key(sample: Sample) -> str:

@@ -1,4 +1,4 @@
-"""What a report says first: better, worse or cannot tell, and what could have been seen."""
+"""What a report says first: better, worse, inconclusive or unchanged, and what could have been seen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.analysis.comparison.metric_diff import MetricDiff, MovedRow
     from assay.evaluation.result import Result
 
-Word = Literal["better", "worse", "mixed", "inconclusive", "no baseline"]
+Word = Literal["better", "worse", "mixed", "inconclusive", "unchanged", "no baseline"]
 NAMED = 3  # metrics of which is said what would have shown
 
 
@@ -24,13 +24,14 @@ def word_of(comparison: Comparison | None) -> Word:
     said = {one.verdict for one in comparison.metrics.values()}
     if {"better", "worse"} <= said:
         return "mixed"
-    return "worse" if "worse" in said else "better" if "better" in said else "inconclusive"
+    order: tuple[Word, ...] = ("worse", "better", "inconclusive", "unchanged")
+    return next((word for word in order if word in said), "inconclusive")
 
 
 def sentence_of(result: Result, comparison: Comparison | None) -> str:
     """The verdict in one sentence; without a baseline, that there is none to be better or worse than."""
     if comparison is not None:
-        return comparison.headline
+        return printable(f"{comparison.second} against {comparison.first}: {comparison.headline}")
     rows = rows_in_words(result.rows, result.lost)
     means = [f"{name} {one.mean:.3f}" for name, one in result.metrics.items() if one.mean is not None]
     found = f": {', '.join(means)}" if means else ", and none of them has a value"
@@ -62,6 +63,11 @@ def regressions(comparison: Comparison | None) -> list[tuple[MetricDiff, MovedRo
         return []
     found = [(one, moved) for one in comparison.metrics.values() for moved in one.moved if fell(one, moved)]
     return sorted(found, key=lambda pair: (pair[0].verdict != "worse", -abs(pair[1].second - pair[1].first)))
+
+
+def regressions_there(comparison: Comparison | None) -> int:
+    """How many rows moved for the worse, counted once for each metric; `regressions` has the largest of them."""
+    return 0 if comparison is None else sum(one.worsened for one in comparison.metrics.values())
 
 
 def fell(one: MetricDiff, moved: MovedRow) -> bool:

@@ -8,6 +8,6 @@ asked.
 """
 
 from assay.analysis.diagnosis.causes import find_causes as find_causes
-from assay.analysis.diagnosis.records import LABELS as LABELS
+from assay.analysis.diagnosis.labels import LABELS as LABELS
 from assay.analysis.diagnosis.records import Causes as Causes
 from assay.analysis.diagnosis.records import RootCause as RootCause

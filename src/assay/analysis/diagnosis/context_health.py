@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay._util.tabular import Tabular
 from assay.analysis.diagnosis.duplicates import near_duplicates
 from assay.analysis.diagnosis.facts import ClaimFacts, Facts
 
@@ -12,7 +13,7 @@ SHOWN = 20  # examples kept of each kind
 
 
 @dataclass(frozen=True, slots=True)
-class PassagePair:
+class PassagePair(Tabular):
     """Two passages of a row, by their numbers from 1, and the claim that one supports and the other contradicts."""
 
     row: int
@@ -22,7 +23,7 @@ class PassagePair:
 
 
 @dataclass(slots=True)
-class ContextHealth:
+class ContextHealth(Tabular):
     """Counts over the rows whose passages are known.
 
     Attributes:
@@ -61,7 +62,7 @@ class ContextHealth:
         self._use(facts, texts)
 
     def _compare(self, number: int, facts: Facts, count: int) -> None:
-        if facts.elsewhere:
+        if facts.elsewhere or facts.unsure:  # such a judge's "contradicted" is no evidence
             return  # cells of earlier turns' passages are no cells of this retrieval
         read = [one for side in (facts.answer, facts.reference) for one in side or () if one.cells is not None]
         if not read or count < 2:

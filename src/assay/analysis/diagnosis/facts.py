@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from assay.analysis.diagnosis.answer_form import form_problem
+from assay.analysis.diagnosis.refusal_wording import wording_of
+from assay.errors import Cause
 from assay.judges.claim_rules import refuses, sentence_claims
 from assay.judges.claim_rules.languages import LANGUAGES
 from assay.metrics.languages import languages_in
-from assay.records import Claim, Context, Sample, Score, Verdict
+from assay.records import Claim, Context, Evidence, Sample, Score, Verdict
 from assay.text.languages import code_of
 from assay.text.short_answers import aliases
 
@@ -37,7 +40,9 @@ class ClaimFacts:
         other: What the other text says of it: the reference of a claim of the answer, the answer of one of the
             reference.
         blamed: Whether a failed metric counted it as bad.
-        quoted: The numbers of the passages, from 1, that a verdict quotes.
+        evidence: Located quotes of the passages.
+        probability: Of "supported by all passages together"; `cell_probabilities`, `other_probability`: of the same by
+            each passage alone, and by the other text. None: the judge gives none.
         doubtful: Whether "contradicted" was said of it by a judge whose word for that does not count: see
             `Facts.unsure`.
     """
@@ -48,12 +53,20 @@ class ClaimFacts:
     cells: tuple[str, ...] | None = None
     other: str | None = None
     blamed: bool = False
-    quoted: tuple[int, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
     doubtful: bool = False
+    probability: float | None = None
+    cell_probabilities: tuple[float | None, ...] | None = None
+    other_probability: float | None = None
 
     def places(self, label: str) -> tuple[int, ...]:
         """The numbers of the passages, from 1, that alone say this of it; () where that was not read."""
         return tuple(n for n, cell in enumerate(self.cells or (), 1) if cell == label)
+
+    @property
+    def quoted(self) -> tuple[int, ...]:
+        """The numbers of the passages, from 1, that a verdict quotes."""
+        return tuple(sorted({quote.passage + 1 for quote in self.evidence}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +79,10 @@ class Facts:
         elsewhere: Passages of earlier turns and outputs of tools that count as evidence too.
         useful: Which passages are useful, where a failed metric asked that.
         abstained: Whether the answer states nothing but that it is no answer; None: not known.
+        directness: The probability that the answer gives what the question asks for, right or wrong; None: not read.
         answerable: Whether the question can be answered at all; None: not known.
         kept: Whether anything of the row is kept but its scores.
+        form: What makes the answer unusable in form, as the rest of a sentence; None: nothing.
         unsure: Whether the judge does not tell what a passage contradicts from what it does not mention.
     """
 
@@ -77,12 +92,19 @@ class Facts:
     elsewhere: bool = False
     useful: tuple[bool, ...] | None = None
     abstained: bool | None = None
+    directness: float | None = None
     answerable: bool | None = None
     has_reference: bool = False
     short_reference: bool = False
     unsure: bool = False
     kept: bool = True
+    form: str | None = None
     failed: Mapping[str, float] | None = None
+
+    @property
+    def direct(self) -> bool | None:
+        """Whether the answer gives what the question asks for; None: not read."""
+        return None if self.directness is None else self.directness >= 0.5
 
     @property
     def unprompted(self) -> frozenset[int]:
@@ -112,12 +134,14 @@ def facts_of(
         contexts=sample.contexts,
         elsewhere=any(scored.verdicts.get(key) for scored in scores.values() for key in CONTEXTS[1:3]),
         useful=_useful(scores, failed),
-        abstained=abstains(sample, scores.values()),
+        abstained=abstains(sample, scores.values()) or (unsure and wording_of(sample.answer or "").is_likely),
+        directness=_directness(scores.values()),
         answerable=is_answerable(sample, answerable),
         has_reference=bool(reference),
         short_reference=short,
         unsure=unsure,
         kept=sample.has_texts,
+        form=form_problem(sample),
         failed=failed,
     )
 
@@ -145,17 +169,36 @@ def abstains(sample: Sample, scores: Iterable[Score]) -> bool | None:
         return None
     if not answer or refuses(answer):
         return True
+    scores = list(scores)
     for score in scores:
         if any(score.verdicts.get(key) for key in ("answer/contexts", "answer/reference", *CONTEXTS[1:3])):
             return False
         if any(one.label == "direct" for one in score.verdicts.get("question/answer", ())):
             return False
+    is_short = bool(aliases(answer)) or len(answer.split()) < 3
+    if not is_short and any(map(_states_nothing, scores)):
+        return True
     language = next(iter(languages_in(sample, ("answer",)).values()), sample.spoken)
     if code_of(language) not in ("en", *LANGUAGES):
         return None  # no rule knows its refusals
-    if aliases(answer) or len(answer.split()) < 3:
+    if is_short:
         return False  # "1967" claims nothing that stands alone, and is an answer
     return not sentence_claims(answer, language, sample.question)
+
+
+def _states_nothing(score: Score) -> bool:
+    """Whether a judge looked for claims in the answer and found none."""
+    error = score.error
+    return error is not None and error.cause is Cause.NO_CLAIMS and error.message.startswith("the answer")
+
+
+def _directness(scores: Iterable[Score]) -> float | None:
+    """The probability that the answer is direct, by the first score that asked; None where none did."""
+    for score in scores:
+        for verdict in score.verdicts.get("question/answer", ()):
+            if verdict.label in ("direct", "indirect"):
+                return float(verdict.label == "direct") if verdict.probability is None else verdict.probability
+    return None
 
 
 def _yes_no(value: Any) -> bool | None:
@@ -191,10 +234,11 @@ def _claims(scores: Mapping[str, Score], failed: Mapping[str, float], passages: 
     if given is None:
         return list(found.values())
     of_reference = [one for one in found.values() if one.side == "reference"]
+    chance = next((one.other_probability for one in of_reference if one.other is not None), None)
     read = [one for one in of_reference if one.passages is not None] or of_reference
     blamed = any(one.blamed for one in of_reference)
     return [one for one in found.values() if one.side == "answer"] + [
-        replace(one, other=given, blamed=blamed) for one in read
+        replace(one, other=given, other_probability=chance, blamed=blamed) for one in read
     ]
 
 
@@ -205,15 +249,21 @@ def _key(claim: Claim) -> str:
 def _with(one: ClaimFacts, verdict: Verdict, key: str, passages: int) -> ClaimFacts:
     """The claim with one more verdict; the first of a kind stays, and cells are taken from whoever has them."""
     if key in OTHERS:
-        return one if one.other is not None else replace(one, other=verdict.label)
+        if one.other is not None:
+            return one
+        return replace(one, other=verdict.label, other_probability=verdict.probability)
     cells = tuple(cell.label for cell in verdict.cells) or (
         (verdict.label,) if passages == 1 and key.endswith("/contexts") else None
     )
+    first, has_cells = one.passages is None, one.cells is None and bool(cells)
+    chances = tuple(cell.probability for cell in verdict.cells) or (verdict.probability,)
     return replace(
         one,
-        passages=one.passages if one.passages is not None else verdict.label,
-        cells=one.cells if one.cells is not None or not cells else cells,
-        quoted=one.quoted or tuple(sorted({quote.passage + 1 for quote in verdict.evidence})),
+        passages=verdict.label if first else one.passages,
+        probability=verdict.probability if first else one.probability,
+        cells=cells if has_cells else one.cells,
+        cell_probabilities=chances if has_cells else one.cell_probabilities,
+        evidence=one.evidence or verdict.evidence,
     )
 
 

@@ -41,14 +41,24 @@ def thresholds_for(result: Result, wanted: Mapping[str, float] | None = None) ->
     return found
 
 
-def failed_by(scored: ScoredSample, thresholds: Mapping[str, float]) -> dict[str, float]:
-    """The values on the wrong side of their thresholds, by metric; empty where none is."""
+def failed_by(scored: ScoredSample, thresholds: Mapping[str, float], *, by_claims: bool = False) -> dict[str, float]:
+    """The values on the wrong side of their thresholds, by metric; empty where none is.
+
+    Args:
+        by_claims: Where a metric looked for the reference's claims in the answer, a row fails if the answer lacks one,
+            whatever the value: F1 falls as well where an answer says more than the reference.
+    """
     found: dict[str, float] = {}
     for name, limit in thresholds.items():
         score = scored.scores.get(name)
         if score is None or not score.measured or score.value is None:
             continue
-        if score.value > limit if score.direction == "lower" else score.value < limit:
+        given = score.verdicts.get("reference/answer") if by_claims else None
+        if given:
+            fails = any(verdict.label != "supported" for verdict in given)
+        else:
+            fails = score.value > limit if score.direction == "lower" else score.value < limit
+        if fails:
             found[name] = score.value
     return found
 

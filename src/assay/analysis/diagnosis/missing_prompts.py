@@ -9,13 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from assay.analysis.diagnosis.classify import ANSWER, ANSWER_CELLS, EACH_OTHER, REFERENCE, REFERENCE_CELLS
+from assay.analysis.diagnosis.classify import (
+    ANSWER,
+    ANSWER_CELLS,
+    DIRECTNESS,
+    EACH_OTHER,
+    REFERENCE,
+    REFERENCE_CELLS,
+)
 from assay.analysis.diagnosis.facts import Facts, Side
 from assay.errors import Cause, JudgeFailure
 from assay.evaluation.score_sample import score_sample
 from assay.judges import BaseJudge
 from assay.judges.protocol import Answer, Judge
-from assay.metrics import AnswerCorrectness, ContextRecall, Faithfulness, Metric
+from assay.metrics import AnswerCorrectness, AnswerDirectness, ContextRecall, Faithfulness, Metric
 from assay.metrics.shared_prompts import claims_of, support, with_cells
 from assay.prompts import Claims, JudgePrompt, Support
 from assay.records import Sample, Score
@@ -55,6 +62,7 @@ READERS: Mapping[str, Metric] = {
     EACH_OTHER: AnswerCorrectness(weights=(1.0, 0.0)),
     ANSWER_CELLS: CellsOf("answer"),
     REFERENCE_CELLS: CellsOf("reference"),
+    DIRECTNESS: AnswerDirectness(),
 }
 
 
@@ -64,7 +72,9 @@ def prompts_for(missing: Sequence[str], facts: Facts) -> int:
     texts: set[str] = set()
     count = 0
     for name in missing:
-        if name == EACH_OTHER:
+        if name == DIRECTNESS:
+            count += 1
+        elif name == EACH_OTHER:
             if facts.short_reference:
                 count += 1
                 continue
@@ -84,7 +94,7 @@ class StoredJudge(BaseJudge):
         self.durable = judge.durable
         self.sees = judge.sees
         self.instructions = judge.instructions
-        self.budgeted = True
+        self.budgeted = self.free = True
 
     @property
     def fingerprint(self) -> str:

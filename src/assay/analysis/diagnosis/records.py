@@ -4,45 +4,37 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
+from assay._util.table_view import TableView
+from assay._util.tabular import Tabular
 from assay._util.terminal import pluralize
 from assay.analysis.diagnosis.answerability import KINDS, REPLIES, Answerability
 from assay.analysis.diagnosis.context_health import ContextHealth
+from assay.analysis.diagnosis.labels import FIRST_STEPS, Label, in_order
+from assay.analysis.diagnosis.slices import CauseSlices
+from assay.analysis.diagnosis.themes import Theme
 from assay.errors import printable
 from assay.records import Usage
 
-Label = Literal[
-    "not retrieved",
-    "ranked too low",
-    "truncated",
-    "contradicted by another passage",
-    "context not used",
-    "hallucination: contradicts the passage",
-    "hallucination: unsupported",
-    "wrong or incomplete reference",
-    "unanswerable and answered",
-    "answerable and refused",
-    "not read",
-    "unexplained",
-]
-#: Every label, in the order of a pipeline: what goes wrong first stands first; what could not be said stands last.
-LABELS: tuple[Label, ...] = get_args(Label)
-
 
 @dataclass(frozen=True, slots=True)
-class RootCause:
+class RootCause(Tabular):
     """Why one sample failed.
 
     Attributes:
         label: One of LABELS.
-        because: What shows it, in one sentence that names the claim and the passage.
+        because: What shows it, in one sentence that quotes the claim and the passage.
+        probability: Of the label; None unless a model gave it (`assay.analysis.diagnosis.cause_model`).
+        also: Other causes that claims of the row have, the first in the pipeline first.
         row: Number of the row, from 1, and its `id` where it has one.
         failed: The metrics that failed it, with their values.
         reads: Prompts that would have to be answered before more can be said; 0 unless the label is "not read".
     """
+
+    _columns, _noun = "row id label because first_step also failed probability reads", "failed row"
 
     label: Label
     because: str
@@ -50,6 +42,13 @@ class RootCause:
     id: str | None = None
     failed: Mapping[str, float] = field(default_factory=dict)
     reads: int = 0
+    also: tuple[Label, ...] = ()
+    probability: float | None = None
+
+    @property
+    def first_step(self) -> str | None:
+        """What to do first; None where the cause is not known."""
+        return FIRST_STEPS.get(self.label)
 
     def __str__(self) -> str:
         return printable(f"{self.label}: {self.because}")
@@ -60,14 +59,17 @@ class RootCause:
             "row": self.row,
             "id": self.id,
             "label": self.label,
+            "also": list(self.also),
+            "probability": self.probability,
             "because": self.because,
+            "first_step": self.first_step,
             "failed": dict(self.failed),
             "reads": self.reads,
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Causes:
+class Causes(Tabular):
     """The causes of all failed rows of a run.
 
     Attributes:
@@ -76,8 +78,24 @@ class Causes:
         thresholds: What counts as failed: below, or above where less is better; see `find_causes`.
         answered: The table of questions that can be answered and answers that were given, of all rows.
         health: The state of the passages of all rows.
+        slices: The causes by the values of columns, where that was asked for.
+        themes: What the questions of failed rows are about, where that was asked for.
         usage: What reading took; `asked` counts the prompts it needed, those that the store knew included.
     """
+
+    _item_type = RootCause
+
+    def _items(self) -> Collection[RootCause]:
+        return self.per_row.values()
+
+    def _view(self) -> TableView:
+        first = {str(cause.label): f"row {cause.row}: {cause.because}" for cause in reversed([*self.per_row.values()])}
+        found = [
+            {"cause": label, "rows": count, "share": count / self.failed, "example": first[label]}
+            for label, count in self.counts.items()
+        ]
+        title = f"{self.failed:,} of {pluralize(self.rows, 'row')} of {self.run} failed"
+        return TableView(title, found, len(found))
 
     run: str
     per_row: Mapping[int, RootCause] = field(default_factory=dict)
@@ -86,6 +104,8 @@ class Causes:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     answered: Answerability = field(default_factory=Answerability)
     health: ContextHealth = field(default_factory=ContextHealth)
+    slices: CauseSlices = field(default_factory=CauseSlices)
+    themes: tuple[Theme, ...] = ()
     usage: Usage = field(default_factory=Usage)
     asked: int = 0
 
@@ -102,8 +122,7 @@ class Causes:
     @property
     def counts(self) -> dict[str, int]:
         """Failed rows by label, the most frequent first; of equal ones in the order of LABELS."""
-        found = Counter(cause.label for cause in self.per_row.values())
-        return {label: found[label] for label in sorted(found, key=lambda one: (-found[one], LABELS.index(one)))}
+        return in_order(Counter(cause.label for cause in self.per_row.values()))
 
     @property
     def shares(self) -> dict[str, float]:
@@ -125,25 +144,34 @@ class Causes:
             "usage": self.usage.to_dict(),
             "answered": self.answered.to_dict(),
             "health": self.health.to_dict(),
+            "slices": self.slices.to_dict(),
+            "themes": [theme.to_dict() for theme in self.themes],
             "causes": [cause.to_dict() for cause in self.per_row.values()],
         }
 
-    def told(self, examples: int = 2, columns: int = 80) -> str:
+    def to_text(self, examples: int = 2, columns: int = 80) -> str:
         """All of it in words, with so many examples of each label, in lines of at most so many characters."""
 
         return causes_text(self, examples, columns)
 
     def __str__(self) -> str:
-        return self.told()
+        return self.to_text()
 
 
 _LONGEST = 300  # characters of an example
+_SLICES = 12  # slices of a column, and themes, that are shown
 
 
 def causes_text(causes: Causes, examples: int = 2, columns: int = 80) -> str:
     """The causes as lines of at most `columns` characters (at least 40), with so many examples of each label."""
     columns = max(40, columns)
-    lines = [*_failures(causes, examples), *_answered(causes.answered), *_health(causes.health)]
+    lines = [
+        *_failures(causes, examples),
+        *_slices(causes.slices),
+        *_themes(causes.themes),
+        *_answered(causes.answered),
+        *_health(causes.health),
+    ]
     return printable("\n".join(part for line in lines for part in _wrapped(line, columns)))
 
 
@@ -163,6 +191,8 @@ def _failures(causes: Causes, examples: int) -> Iterator[str]:
         yield f"{causes.shares[label]:4.0%}  {label} ({pluralize(count, 'row')})"
         shown = [cause for cause in causes.per_row.values() if cause.label == label][:examples]
         yield from (f"      {_example(cause)}" for cause in shown)
+        if label in FIRST_STEPS:
+            yield f"      First: {FIRST_STEPS[label]}"
     if causes.reads:
         yield ""
         yield (
@@ -180,7 +210,33 @@ def _failures(causes: Causes, examples: int) -> Iterator[str]:
 def _example(cause: RootCause) -> str:
     named = "" if cause.id is None else f" ({cause.id[:40]})"
     because = " ".join(cause.because.split())
-    return f"row {cause.row}{named}: {because if len(because) <= _LONGEST else because[: _LONGEST - 1] + '…'}"
+    also = f" (also: {', '.join(cause.also)})" if cause.also else ""
+    shown = because if len(because) <= _LONGEST else because[: _LONGEST - 1] + "…"
+    return f"row {cause.row}{named}: {shown}{also}"
+
+
+def _slices(slices: CauseSlices) -> Iterator[str]:
+    for column in slices.columns:
+        yield ""
+        yield f"{column}, the slice with most failures first (95% CI):"
+        for one in slices.of(column)[:_SLICES]:
+            low, high = one.interval
+            causes = ", ".join(f"{label} {count}" for label, count in in_order(one.counts).items())
+            share = f"{one.failed} of {one.rows}, {one.share:.0%} ({low:.0%} to {high:.0%})"
+            yield f"  {one.value[:40]}: {share}" + (f": {causes}" if causes else "")
+        if (more := len(slices.of(column)) - _SLICES) > 0:
+            yield f"  and {more} more"
+
+
+def _themes(themes: tuple[Theme, ...]) -> Iterator[str]:
+    if not themes:
+        return
+    yield ""
+    yield "Failed rows with questions about one thing:"
+    for theme in themes[:_SLICES]:
+        causes = ", ".join(f"{label} {count}" for label, count in theme.counts.items())
+        rows = ", ".join(map(str, theme.rows[:5])) + (", …" if len(theme.rows) > 5 else "")
+        yield f"  {', '.join(theme.terms)}: {pluralize(len(theme.rows), 'row')} ({rows}): {causes}"
 
 
 def _answered(table: Answerability) -> Iterator[str]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assay._util.tabular import ResultRows, Tabular
 from assay.analysis.diagnosis.failed_rows import thresholds_for
 from assay.errors import InputError
 from assay.evaluation.result import Result
@@ -35,8 +36,10 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdFailure:
+class ThresholdFailure(Tabular):
     """A value of one row on the wrong side of a threshold."""
+
+    _columns, _noun = "row=number id metric value threshold=threshold.limit", "failure"
 
     number: int
     id: str | None
@@ -70,13 +73,12 @@ def checked(result: Result, thresholds: Sequence[Threshold]) -> list[Threshold]:
     return list(thresholds)
 
 
-def threshold_failures(result: Result, thresholds: Sequence[Threshold]) -> list[ThresholdFailure]:
+def threshold_failures(result: Result, thresholds: Sequence[Threshold]) -> ResultRows[ThresholdFailure]:
     """The values on the wrong side of the thresholds, by metric in the order given, the worst value first."""
     order = {threshold: n for n, threshold in enumerate(thresholds)}
     found = [one for row in result.numbered_rows() for one in _of_row(row, thresholds)]
-    return sorted(
-        found, key=lambda one: (order[one.threshold], one.value if one.threshold.below else -one.value, one.number)
-    )
+    found.sort(key=lambda one: (order[one.threshold], one.value if one.threshold.below else -one.value, one.number))
+    return ResultRows(found, ThresholdFailure)
 
 
 def by_row(result: Result, failures: Sequence[ThresholdFailure]) -> list[list[ThresholdFailure]]:

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from assay._util.tabular import ResultRows
 from assay.analysis.comparison.compare import Comparison, compare
 from assay.analysis.comparison.pairing import RowPair, pairs_of
 from assay.analysis.gates.deciding_rows import WITNESSES, witnesses_of
@@ -65,7 +66,7 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
         raise InputError(f"cluster: no row has the column {gate.cluster!r}")
     shown = [_evidence(rule, rows, gate, thresholds) for rule, rows in zip(gate.rules, found, strict=True)]
     before = incomplete_baseline(baseline) if comparison is not None else ()
-    rulings = tuple(
+    rulings = ResultRows(
         _ruling(
             rule, rows, one, p, gate, only_before if rule.relative else 0, result, comparison, witnesses,
             (*result.incomplete, *(before if rule.relative else ())),
@@ -80,7 +81,7 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
 def _without_rows(gate: Gate, result: Result, baseline: Result | None) -> GateDecision:
     """The decision on an incomplete run of which no row can be read."""
     because = "; ".join([*result.incomplete, "no row can be read"])
-    rulings = tuple(Ruling(rule, "INCONCLUSIVE", because, rows=result.lost) for rule in gate.rules)
+    rulings = ResultRows(Ruling(rule, "INCONCLUSIVE", because, rows=result.lost) for rule in gate.rules)
     against = baseline.run if baseline is not None and gate.relative else None
     return GateDecision(result.run, against, gate.confidence, rulings, incomplete=result.incomplete)
 

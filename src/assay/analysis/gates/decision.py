@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from assay._util.tabular import Tabular
 from assay.analysis.gates.rules import GateRule
 from assay.errors import printable
 from assay.judges.thresholds import Threshold
@@ -18,13 +19,15 @@ EXITS: dict[Verdict, int] = {"PASS": 0, "FAIL": 5, "INCONCLUSIVE": 6}
 
 
 @dataclass(frozen=True, slots=True)
-class DecidingRow:
+class DecidingRow(Tabular):
     """A row that decided a rule. Rows count from 1.
 
     Attributes:
         value, before: The score, and that in the baseline; None where there is none.
         because: What to look at: claims that flipped, claims that cost the score, or why there is no score.
     """
+
+    _columns, _noun = "name row value before because", "deciding row"
 
     name: str
     row: int
@@ -45,7 +48,7 @@ class DecidingRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(Tabular):
     """One rule and what became of it.
 
     Attributes:
@@ -64,6 +67,12 @@ class Ruling:
             rules.
         decisive: The rows that decided it, the worst first.
     """
+
+    _noun = "rule"
+    _columns = (
+        "rule verdict value low=interval.0 high=interval.1 because least=bounds.0 most=bounds.1 p rows measured "
+        "left_out only_before tolerance threshold=threshold.value good"
+    )
 
     rule: GateRule
     verdict: Verdict
@@ -87,7 +96,7 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class GateDecision:
+class GateDecision(Tabular):
     """The rulings of a gate on a run: FAIL where one fails, else INCONCLUSIVE where one is, else PASS.
 
     Attributes:
@@ -98,6 +107,11 @@ class GateDecision:
         notes: Sentences that a reader should know.
         incomplete: Why the run or its baseline is incomplete, in words; empty where both are complete.
     """
+
+    _item_type = Ruling
+
+    def _items(self) -> tuple[Ruling, ...]:
+        return self.rulings
 
     run: str
     baseline: str | None

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from assay._util.tabular import ResultRows
 from assay._util.terminal import pluralize
 from assay.analysis.comparison.pairing import Key, keys_of, scores_by_key
 from assay.analysis.gates.checking import check, incomplete_baseline
@@ -204,7 +205,7 @@ class Early:
         found = {ruling.rule: ruling for ruling in check(self.gate, ended, self.baseline).rulings}
         left = len(self._keys) - self.rows
         said = f"Decided after {self.rows} of {len(self._keys)} rows, in an order by chance: {left} were spared."
-        rulings = tuple(looked.ruling(found.get(looked.rule)) for looked in self._rules)
+        rulings = ResultRows(looked.ruling(found.get(looked.rule)) for looked in self._rules)
         against = None if self.baseline is None else self.baseline.run
         return GateDecision(result.run, against, self.gate.confidence, rulings, (said, *notes))
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assay._util.tabular import ResultRows
 from assay._util.terminal import pluralize
 from assay.analysis.gates.decision import DecidingRow, Ruling
 from assay.judges.thresholds import Threshold
@@ -21,7 +22,11 @@ def because_of(ruling: Ruling, short: bool, decisive: Sequence[DecidingRow], inc
         incomplete: Why the runs are incomplete, which alone decides then.
     """
     why = [] if incomplete else _why(ruling, short)
-    return replace(ruling, because="; ".join([*incomplete, *_measured_parts(ruling), *why]), decisive=tuple(decisive))
+    return replace(
+        ruling,
+        because="; ".join([*incomplete, *_measured_parts(ruling), *why]),
+        decisive=ResultRows(decisive, DecidingRow),
+    )
 
 
 def _measured_parts(ruling: Ruling) -> list[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay._util.sync import facade
+from assay._util.tabular import Tabular, keyed
 from assay.data import ColumnMap, Data, Rows, open_data
 from assay.errors import InputError, JudgeFailure, printable
 from assay.evaluation.display.table import judge_in_words
@@ -44,7 +45,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class GroupCheck:
+class GroupCheck(Tabular):
     """What was found of one group.
 
     Attributes:
@@ -53,6 +54,8 @@ class GroupCheck:
         unusable: How many could not be answered together and would have been asked one by one.
     """
 
+    _columns = "verdict requests unusable parts"
+
     verdict: Likeness
     parts: Mapping[str, Alike]
     requests: int
@@ -60,7 +63,7 @@ class GroupCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchingReport:
+class BatchingReport(Tabular):
     """What asking together changes, for one judge on these rows.
 
     verdict   "differs" where a group does, "agrees" where all do, else "inconclusive"; `groups` holds each, and those
@@ -69,6 +72,11 @@ class BatchingReport:
     batched, separate what the groups cost, asked together and one by one; what was known already is not in it
     failures  rows that could not be compared, by cause
     """
+
+    _item_type = GroupCheck
+
+    def _items(self) -> list[dict[str, Any]]:
+        return keyed(self.groups, "group")
 
     judge: str
     margin: float

@@ -11,13 +11,14 @@ that measuring again asks nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from assay._util.output_files import write_json
 from assay._util.permissions import read_json
+from assay._util.tabular import Tabular
 from assay.errors import InputError, printable
 from assay.evaluation.display.table import judge_in_words
 from assay.evaluation.groups import value_in
@@ -34,13 +35,18 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class NoiseReport:
+class NoiseReport(Tabular):
     """What readings of the same data differ by.
 
     Attributes:
         runs: Of each reading, by name.
         metrics: The noise of each metric that has a value in every reading of some row.
     """
+
+    _item_type = Noise
+
+    def _items(self) -> Collection[Noise]:
+        return self.metrics.values()
 
     judge: str
     runs: tuple[str, ...]

@@ -6,9 +6,10 @@ import html
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from assay._util.terminal import width
+from assay._util.tabular import Tabular
+from assay._util.terminal import shortened, width
 from assay.records import Sample, Score, Verdict
 from assay.records.phrases import headline, not_judged, score_in_words, units_of, verdict_in_words
 from assay.records.phrases import label_in_words as _label
@@ -39,7 +40,7 @@ SHOWN = 2  # verdicts of each reading in the short form
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Tabular):
     """Explanation of the scores of one row, with the evidence behind them. `str()` returns plain text.
 
     Attributes:
@@ -71,7 +72,26 @@ class Explanation:
         return render_text(self.rich(), width() if columns is None else columns)
 
     def __repr__(self) -> str:
-        return f"<Explanation of row {self.row.number}: {', '.join(self._scores())}>"
+        return shortened(f"<Explanation of row {self.row.number}: {', '.join(self._scores())}>", 160)
+
+    def _items(self) -> list[dict[str, Any]]:
+        wanted = [self.row.scored.scores[name] for name in self._scores()]
+        return [
+            {
+                "row": self.row.number,
+                "metric": score.metric,
+                "reading": reading,
+                "claim": None if one.claim is None else one.claim.text,
+                "passage": None if one.passage is None else one.passage + 1,
+                "label": one.label,
+                "probability": one.probability,
+                "quotes": [quote.text for quote in one.evidence],
+                "reason": one.reason,
+            }
+            for score in wanted
+            for reading, verdicts in score.verdicts.items()
+            for one in verdicts
+        ]
 
     def _scores(self) -> list[str]:
         return [name for name in self.row.scored.scores if self.metric in (None, name)]

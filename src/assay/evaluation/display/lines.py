@@ -19,7 +19,10 @@ _LEFT, _RIGHT = 4.0, 196.0  # ends of the drawn scale
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One metric as it is shown. `at`, `ends`, `was` are places on a scale of 200; None and () where there are none."""
+    """One metric as it is shown. `at`, `ends`, `was` are places on a scale of 200; None and () where there are none.
+
+    `before`, `now` and what follows are of a comparison, on the `pairs` rows with a value in both runs.
+    """
 
     name: str
     arrow: str
@@ -33,6 +36,8 @@ class Line:
     ends: tuple[float, float] | tuple[()] = ()
     was: float | None = None
     before: str = NOTHING
+    now: str = NOTHING
+    pairs: str = NOTHING
     difference: str = NOTHING
     p: str = NOTHING
     verdict: str = ""

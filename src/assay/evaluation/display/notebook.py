@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
+from itertools import islice
 
-from assay.errors import printable
+from assay._util.table_view import HTML_ROWS, escaped, html_table
 from assay.evaluation.display.lines import Line, line_of
 from assay.evaluation.display.marks import scale
 from assay.evaluation.display.overview_table import overview_html
@@ -16,25 +16,21 @@ _HEAD = ("metric", "mean", "95% interval", "", "scored", "bounds", "skipped (by 
 
 def as_html(result: RunTotals) -> str:
     """The table as an HTML fragment; every text is escaped."""
-    head = "".join(f"<th>{title}</th>" for title in _HEAD)
-    body = "".join(_row(line_of(summary)) for summary in result.metrics.values())
-    foot = _escaped(footer(result)).replace("\n", "<br>")
+    shown = islice(result.metrics.values(), HTML_ROWS)
+    table = html_table(_HEAD, (_cells(line_of(summary)) for summary in shown))
+    left = len(result.metrics) - HTML_ROWS
+    foot = [*([f"… {left} more metrics"] if left > 0 else []), *footer(result).split("\n")]
     lead = overview_html(result.overview) if result.default_metrics else ""
-    return f"{lead}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{foot}</p>"
+    return f"{lead}{table}<p>{'<br>'.join(map(escaped, foot[:HTML_ROWS]))}</p>"
 
 
-def _row(line: Line) -> str:
-    cells = [
-        f'<span title="{_escaped(meaning_of(line.name) or "")}">{_escaped(f"{line.name} {line.arrow}")}</span>',
+def _cells(line: Line) -> list[str]:
+    return [
+        f'<span title="{escaped(meaning_of(line.name) or "")}">{escaped(f"{line.name} {line.arrow}")}</span>',
         f"<strong>{line.mean}</strong>",
         line.interval,
         scale(line),
         f"{line.scored}/{line.total}",
         line.bounds,
-        _escaped(line.causes),
+        escaped(line.causes),
     ]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-
-
-def _escaped(text: str) -> str:
-    return html.escape(printable(text))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay._util.tabular import Tabular
 from assay.errors import InputError, printable
 from assay.judges.budget.budget import NANO, Prices
 
@@ -34,7 +35,7 @@ BATCH = 0.5  # of the usual price
 
 
 @dataclass(frozen=True, slots=True)
-class CostEstimate:
+class CostEstimate(Tabular):
     """What so many rows take.
 
     Attributes:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from assay._util.call_repr import host_of
 from assay._util.output_files import write_json
 from assay._util.permissions import read_json
+from assay._util.tabular import Tabular, keyed
 from assay.errors import InputError
 from assay.judges.cascade.items import Band
 from assay.records import Record
@@ -29,7 +30,7 @@ _KEYS = ("api_key", "headers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BandPlan(Record):
+class BandPlan(Tabular, Record):
     """The band of one kind of prompt (support, usefulness, criterion).
 
     Attributes:
@@ -62,7 +63,7 @@ class BandPlan(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saving(Record):
+class Saving(Tabular, Record):
     """What the verdicts of the calibration cost with the second judge alone, and would have cost with the cascade.
 
     Attributes:
@@ -81,7 +82,7 @@ class Saving(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CascadePlan(Record):
+class CascadePlan(Tabular, Record):
     """The bands of a cascade of two judges, found on `rows` rows.
 
     Attributes:
@@ -90,6 +91,11 @@ class CascadePlan(Record):
         failures: Prompts that one of the judges did not answer; they say nothing here, and nor do `unreadable` rows.
         specs: How to make the judges from text ("first", "then"), with `options`; never a key.
     """
+
+    _item_type = BandPlan
+
+    def _items(self) -> list[dict[str, Any]]:
+        return keyed(self.bands, "prompt")
 
     first: str
     then: str

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from assay._util.tabular import Tabular
 from assay.records import Record, Usage
 
 _COUNTED = ("decided", "escalated", "kept", "passed_on")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CascadeReport(Record):
+class CascadeReport(Tabular, Record):
     """What a cascade decided where.
 
     Attributes:
@@ -23,6 +24,10 @@ class CascadeReport(Record):
         calls_alone: Requests that the second judge alone would have had, where prompts that share one count once.
         calls: Of those, the ones that it was sent.
     """
+
+    _columns = (
+        "decided escalated kept passed_on calls_alone calls first_calls=first_usage.calls then_calls=then_usage.calls"
+    )
 
     decided: Mapping[str, int] = field(default_factory=dict)
     escalated: Mapping[str, int] = field(default_factory=dict)

@@ -84,7 +84,7 @@ class EmbeddedJudge(BaseJudge):
         MissingExtra: `assay-embedded` is not installed.
     """
 
-    budgeted = True  # it costs nothing
+    budgeted = free = True
     samples_at_once = 1  # it reads one text after the other on every core: more would only end later, all at once
 
     def __init__(self, *, threads: int | None = None, any_language: bool = False) -> None:

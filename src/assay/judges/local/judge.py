@@ -58,7 +58,7 @@ class LocalJudge(BaseJudge):
         InputError: The path, a file or the labels do not fit.
     """
 
-    budgeted = True  # it costs nothing
+    budgeted = free = True
     samples_at_once = 1
 
     def __init__(

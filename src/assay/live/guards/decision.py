@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assay._util.error_counter import Errors
+from assay._util.tabular import Tabular
 from assay.errors import AssayError, printable
 from assay.records import Record, ScoredSample
 
@@ -15,7 +16,7 @@ Outcome = Literal["passed", "blocked", "timeout", "skipped", "error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardDecision(Record):
+class GuardDecision(Tabular, Record):
     """Decision of a guard on one answer, with its reason.
 
     Attributes:
@@ -29,6 +30,8 @@ class GuardDecision(Record):
         seconds: Seconds from the call until the decision.
         reason: The explanation in words: the first line is the decision, the others hold the evidence.
     """
+
+    _columns = "allowed outcome failed seconds reason"
 
     allowed: bool
     outcome: Outcome
@@ -66,7 +69,7 @@ class GuardBlocked(AssayError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardHealth(Record):
+class GuardHealth(Tabular, Record):
     """Counters of a guard in this process at one moment.
 
     Attributes:

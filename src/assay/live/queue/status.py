@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from assay._util.sqlite import as_store_error
+from assay._util.tabular import Tabular
 from assay.live.queue.queue_file import PARKED, QueueFile
 from assay.live.queue.transitions import IN_WORK, SCORED, WAITING
 from assay.records import Record
@@ -14,7 +15,7 @@ SHOWN = 20  # parked samples that a report names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParkedScores(Record):
+class ParkedScores(Tabular, Record):
     """Scores that could not be delivered, and why."""
 
     key: str
@@ -23,7 +24,7 @@ class ParkedScores(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueReport(Record):
+class QueueReport(Tabular, Record):
     """Counts of a queue, of all processes that ever used it. Numbers are samples unless stated otherwise.
 
     Attributes:

@@ -28,3 +28,7 @@ const number = (value) => value.toFixed(3);
 // A name that may be broken after its underscores.
 const breaking = (name) => visible(name).split("_").flatMap((piece, n, all) => (n < all.length - 1 ? [piece + "_", el("wbr")] : [piece]));
 const data = (text) => el("bdi", {}, text);
+
+// Whether the page is the text of a frame (a notebook's): it has no address of its own then.
+const FRAMED = location.href.startsWith("about:srcdoc");
+function setHash(hash) { if (!FRAMED) history.replaceState(null, "", hash); }

@@ -12,6 +12,7 @@ import gzip
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.groups import NONE, value_in
@@ -39,9 +40,9 @@ class PackedPart:
 
 
 def pieces_of(report: Report) -> Iterator[PackedPart]:
-    """All rows of a report in their order."""
+    """The rows that a report lists, in their order."""
     rows, first = _Rows(report, SharedValues()), 0
-    for row in report.result.numbered_rows():
+    for row in islice(report.result.numbered_rows(), report.most_listed):
         rows.take(row)
         if rows.full:
             yield rows.piece(first)

@@ -19,7 +19,7 @@ from assay._util.install_hints import install_extra
 from assay._util.output_files import output_file
 from assay._util.terminal import pluralize
 from assay._util.version import __version__
-from assay.analysis.comparison.sentences import regressions
+from assay.analysis.comparison.sentences import regressions, regressions_there
 from assay.errors import MissingExtra, printable
 from assay.evaluation.completeness import rows_in_words
 from assay.evaluation.display.marks import scale, share
@@ -30,8 +30,12 @@ from assay.records import Usage
 from assay.report.html.charts import EXTRA, histogram
 from assay.report.html.packing import pieces_of
 from assay.report.lines import lines_of, slices_of
+from assay.report.matrix import matrix_caption, matrix_facts, matrix_rows
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from assay.analysis.comparison.matrix import ComparisonMatrix
     from assay.evaluation.result import Result
     from assay.report.model import Report
 
@@ -51,23 +55,9 @@ def write_page(report: Report, path: str | Path) -> Path:
 
 def page(report: Report) -> Iterator[str]:
     """The file, piece by piece."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-        from markupsafe import Markup
-    except ImportError as error:
-        raise MissingExtra(f"an HTML report needs Jinja2: {install_extra(EXTRA)}") from error
+    environment = _environment()
+    from markupsafe import Markup
 
-    def seen(value: Any) -> Any:
-        return printable(value) if type(value) is str else value
-
-    environment = Environment(
-        loader=PackageLoader("assay.report", "html"),
-        autoescape=True,
-        finalize=seen,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     own = Markup  # for what is ours, or was drawn or packed here: no text of the data is in it as it was
     style, script = source("report.css"), "\n".join(map(source, SCRIPTS))
     found = {
@@ -82,6 +72,45 @@ def page(report: Report) -> Iterator[str]:
     }
     found["meta"] = own(_in_script(_meta(report, found["pieces"])))
     return environment.get_template("report.html").generate(found)
+
+
+def write_matrix_page(matrix: ComparisonMatrix, path: str | Path) -> Path:
+    """Write several runs compared as an HTML file. Returns the path. Raises MissingExtra."""
+    environment = _environment()
+    from markupsafe import Markup
+
+    style = source("report.css")
+    found = {
+        "matrix": matrix,
+        "tables": [(matrix_caption(matrix, metric), matrix_rows(matrix, metric)) for metric in matrix.metrics],
+        "facts": matrix_facts(matrix),
+        "style": Markup(style),  # noqa: S704  # it is ours
+        "policy": policy(style, ""),
+        "version": __version__,
+    }
+    with output_file(path, errors="replace", newline="\n") as out:
+        out.writelines(environment.get_template("matrix.html").generate(found))
+    return Path(path)
+
+
+def _environment() -> Environment:
+    """How templates are read: every text in them is escaped. Raises MissingExtra."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise MissingExtra(f"an HTML report needs Jinja2: {install_extra(EXTRA)}") from error
+
+    def seen(value: Any) -> Any:
+        return printable(value) if type(value) is str else value
+
+    return Environment(
+        loader=PackageLoader("assay.report", "html"),
+        autoescape=True,
+        finalize=seen,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def source(name: str) -> str:
@@ -117,7 +146,7 @@ def _meta(report: Report, pieces: list[Any]) -> dict[str, Any]:
                     for name, one in summaries.items()],
         "slices": list(report.figures.columns),
         "causes": report.causes is not None and report.causes.failed > 0,
-        "count": result.rows,
+        "count": report.listed,
         "rows": [piece.first for piece in pieces],
     }  # fmt: skip
 
@@ -132,6 +161,8 @@ def _facts(report: Report) -> dict[str, Any]:
     when = None if result.started is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.started))
     facts = [rows_in_words(result.rows, result.lost), result.data, when, f"judged by {result.judge}", result.note]
     notes = [*result.notes, *(report.comparison.notes if report.comparison is not None else ())]
+    if report.listed < result.rows:
+        notes.append(f"Samples lists the first {report.listed:,} of {result.rows:,} rows; `assay report` lists all.")
     notes[:0] = [f"Incomplete: {reason}" for reason in result.incomplete]
     causes = [] if report.causes is None else sorted(report.causes.shares.items(), key=lambda item: -item[1])
     return {
@@ -143,6 +174,7 @@ def _facts(report: Report) -> dict[str, Any]:
         "confidence": f"{CONFIDENCE:.0%}",
         "cluster": report.figures.cluster,
         "fallen": regressions(report.comparison),
+        "fallen_there": regressions_there(report.comparison),
         "shown": REGRESSIONS,
         "lowest": [(name, worst) for name in report.metrics if (worst := report.figures.of[name].worst(LOWEST))],
         "causes": causes,

@@ -9,7 +9,7 @@ async function openSample(place, metric) {
   dialog.replaceChildren(topOf(row), bodyOf(row, wanted));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
-  history.replaceState(null, "", `#row=${columns.number[place]}`);
+  setHash(`#row=${columns.number[place]}`);
 }
 
 // The first metric that has verdicts on claims, else the first with any value.
@@ -225,7 +225,7 @@ function follow(part) {
   });
 }
 
-dialog.addEventListener("close", () => { history.replaceState(null, "", "#"); grid.focus(); });
+dialog.addEventListener("close", () => { setHash("#"); grid.focus(); });
 dialog.addEventListener("keydown", (event) => {
   if (event.target.closest("select, input") || event.altKey || event.ctrlKey || event.metaKey) return;
   if (event.key === "ArrowLeft" || event.key === "ArrowRight") { event.preventDefault(); step(event.key === "ArrowLeft" ? -1 : 1); }

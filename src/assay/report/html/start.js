@@ -29,8 +29,8 @@ function drawTools() {
     downloadButton());
 }
 
-function openLinked() {
-  const wanted = /^#row=(\d+)$/.exec(location.hash);
+function openLinked(hash) {
+  const wanted = /^#row=(\d+)$/.exec(hash);
   const place = wanted ? columns.number.indexOf(Number(wanted[1])) : -1;
   if (place >= 0) {
     const at = view.indexOf(place);
@@ -38,6 +38,15 @@ function openLinked() {
     openSample(place);
   }
 }
+
+// In the frame of a notebook a link within the page would open the notebook, whose address the page's links have.
+if (FRAMED) addEventListener("click", (event) => {
+  const hash = event.target.closest?.("a[href^='#']")?.getAttribute("href");
+  if (!hash) return;
+  event.preventDefault();
+  byId(hash.slice(1))?.scrollIntoView();
+  openLinked(hash);
+});
 
 // An element of the file is whole once the parser is past it.
 async function arrived(id) {
@@ -61,8 +70,8 @@ async function start() {
     update();
     document.documentElement.dataset.ready = "all";
     while (document.readyState === "loading") await new Promise((go) => setTimeout(go, 5));
-    openLinked();
-    addEventListener("hashchange", openLinked);
+    openLinked(location.hash);
+    addEventListener("hashchange", () => openLinked(location.hash));
     for (let piece = 0; piece < meta.rows.length; piece++) await readAnswers(piece);
     document.documentElement.dataset.answers = "read";
     if (state.search) update();

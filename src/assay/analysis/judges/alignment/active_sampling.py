@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from assay._util.tabular import ResultRows, Tabular
 from assay.analysis.judges.alignment.items import SENTENCES, Item, RunItems
 from assay.analysis.judges.alignment.labels import Level
 from assay.errors import InputError
@@ -25,8 +26,10 @@ LEVELS: dict[str, Level] = {"claims": "claim", "passages": "passage", "samples":
 
 
 @dataclass(frozen=True, slots=True)
-class SampledItem:
+class SampledItem(Tabular):
     """An item to label and the weight of its label: one over its chance, up to a factor."""
+
+    _columns = "row=item.row level=item.level group=item.group text=item.text value=item.value weight"
 
     item: Item
     weight: float
@@ -35,7 +38,7 @@ class SampledItem:
 def choose(
     items: RunItems, what: What = "claims", *, group: str | None = None, metric: str | None = None, seed: int = 0,
     alike: bool = False,
-) -> list[SampledItem]:  # fmt: skip
+) -> ResultRows[SampledItem]:  # fmt: skip
     """The items of one kind, in the order in which to label them.
 
     Raises InputError where the run has no such items.
@@ -64,7 +67,7 @@ def choose(
     some = [item for item in found if item.group == first]
     sizes = [1.0] * len(some) if alike else sizes_of([_uncertain(item) for item in some])
     order = sorted(range(len(some)), key=lambda n: _random_number(some[n], seed) / sizes[n])
-    return [SampledItem(some[n], 1.0 / sizes[n]) for n in order]
+    return ResultRows((SampledItem(some[n], 1.0 / sizes[n]) for n in order), SampledItem)
 
 
 def sizes_of(uncertain: Sequence[float]) -> list[float]:

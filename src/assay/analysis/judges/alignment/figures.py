@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from assay._util.tabular import Tabular
 from assay.analysis.judges.alignment.groups import Group
 from assay.stats.ppi import CorrectedMean
 
@@ -12,7 +13,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class AlignmentFigures:
+class AlignmentFigures(Tabular):
     """A run against people's labels.
 
     Attributes:
@@ -22,6 +23,11 @@ class AlignmentFigures:
         groups: By reading or metric.
         means: Of each metric or reading: what the judge says, and what people would say, from these labels.
     """
+
+    _item_type = Group
+
+    def _items(self) -> Collection[Group]:
+        return self.groups.values()
 
     run: str
     judge: str

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from assay._util.tabular import Tabular
 from assay.analysis.judges.alignment.items import Item
 from assay.analysis.judges.alignment.labels import Label, Level
 from assay.judges.calibrated_judge import ProbabilityMap
@@ -46,7 +47,7 @@ class LabelPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Tabular):
     """One reading or metric.
 
     Attributes:
@@ -57,6 +58,13 @@ class Group:
         calibrated: Agreement with calibrated probabilities, each part with the map of the others; None without.
         unmeasured: Labelled items of which the judge says nothing.
     """
+
+    _noun = "group"
+    _columns = (
+        "name level metrics labels=agreement.n prevalence=agreement.prevalence accuracy=agreement.accuracy.value "
+        "kappa=agreement.kappa.value kappa_low=agreement.kappa.low kappa_high=agreement.kappa.high "
+        "auroc=agreement.auroc.value ece=agreement.ece.value rank_correlation=ranks.value threshold unmeasured"
+    )
 
     name: str
     level: Level

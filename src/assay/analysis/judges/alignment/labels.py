@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay._util.normalise import missing, real_number
+from assay._util.tabular import Tabular
 from assay.data import sample_from_row
 from assay.data.files import from_path
 from assay.data.rows import as_row
@@ -86,12 +87,17 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(Tabular):
     """The labels of a file; `unsure` counts the rows in which nobody could tell."""
+
+    _item_type = Label
 
     labels: tuple[Label, ...]
     unsure: int = 0
     name: str = "labels"
+
+    def _items(self) -> tuple[Label, ...]:
+        return self.labels
 
 
 def read_labels(path: str | Path, metrics: Sequence[str] = ()) -> Labels:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay._util.tabular import Tabular
 from assay.errors import printable
 from assay.records.range_ends import plain_values
 from assay.stats import Estimate
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeFailure:
+class ProbeFailure(Tabular):
     """A case in which the judge did not do what it must: the row, the change, what it said before and after."""
+
+    _noun = "failure"
 
     row: int
     change: str
@@ -22,7 +25,7 @@ class ProbeFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeResult:
+class ProbeResult(Tabular):
     """One probe.
 
     Attributes:
@@ -33,6 +36,12 @@ class ProbeResult:
         unanswered: Cases without a verdict; `why` is the first reason.
         cannot: Why the judge cannot be asked this at all.
     """
+
+    _noun = "probe"
+    _columns = (
+        "name expects passed cases share=share.mean low=share.low high=share.high rows unusable unanswered why "
+        "cannot failed"
+    )
 
     name: str
     expects: str
@@ -48,8 +57,13 @@ class ProbeResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeReport:
+class ProbeReport(Tabular):
     """All probes of one judge; `rows` had a statement to probe, of `read`."""
+
+    _item_type = ProbeResult
+
+    def _items(self) -> Collection[ProbeResult]:
+        return self.probes.values()
 
     judge: str
     rows: int
