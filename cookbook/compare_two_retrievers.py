@@ -53,8 +53,7 @@ def score(name: str) -> Result:
 
 first, second = score("counting"), score("rarity")
 print(compare(first, second))
-limits = {"answer_correctness": 0.5}
-causes = find_causes(first, limits, judge="embedded", read=True, top=1)  # the generator reads the first passage alone
+causes = find_causes(first, {"answer_correctness": 0.5}, judge="embedded", read=True, top=1)  # it reads one passage
 print(f"\nwhy {causes.failed} of {causes.rows} rows of the first failed:")
 for label, share in causes.shares.items():
     example = next(cause for cause in causes.per_row.values() if cause.label == label)

@@ -38,7 +38,7 @@ NOT_RESULTS = {
     "LeasedSample", "LimitEvidence", "Line", "Moments", "One", "Outcome", "PackedPart", "PairedRow", "PendingDelivery",
     "Point", "Probe", "ProbeCase", "Readings", "ReportFigures", "Return", "RowPair", "RunItems", "SamplingDecision",
     "SelectedRows", "Session", "Family", "MatchedRows", "RefusalWording", "ClaimEvidence", "Expected", "Side",
-    "Signature",
+    "Signature", "ErrorGroup", "ReferenceClaim", "RowCount", "StoredFacts", "UnscoredRow",
     "Rank", "MatrixCell", "MatrixRow", "SharedValues", "Statement", "TableView", "Thumbnails", "Transition", "ViewPart",
     # shows itself in a frame
     "InlineReport",

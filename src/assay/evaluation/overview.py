@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay._util.tabular import Tabular
 from assay.errors import printable
 from assay.evaluation.answerability import Answerability, kind_of, reply_of
 from assay.evaluation.default_thresholds import bare_name, default_threshold
@@ -22,7 +23,7 @@ _GROUNDED = ("grounded", "faithfulness")
 
 
 @dataclass(frozen=True, slots=True)
-class RowShare:
+class RowShare(Tabular):
     """A share of rows; more is better.
 
     Attributes:
@@ -33,6 +34,8 @@ class RowShare:
         metric: Label of the metric that decides, where it is one.
         threshold: The least value of that metric with which a row counts.
     """
+
+    _columns, _noun = "name count total share low=interval.low high=interval.high metric threshold", "share"
 
     name: str
     good: str
@@ -78,8 +81,8 @@ class RowCount:
         return None if found is None else RowShare(name, good, self.count, found.n, found, metric, threshold)
 
 
-@dataclass(slots=True, repr=False)
-class Overview:
+@dataclass(slots=True)
+class Overview(Tabular):
     """Shares of rows that anyone can read, from stored scores. Constant memory, whatever the number of rows.
 
     A share of which no row is known is None. `grounded` is by the metric `grounded` where the run has it, else by
@@ -88,6 +91,11 @@ class Overview:
     Attributes:
         answerability: Rows by whether the question can be answered and whether it was.
     """
+
+    _item_type = RowShare
+
+    def _items(self) -> list[RowShare]:
+        return list(self.shares())
 
     answerability: Answerability = field(default_factory=Answerability)
     _grounded: dict[str, tuple[float, RowCount]] = field(default_factory=dict)
@@ -168,9 +176,6 @@ class Overview:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.shares())) or "nothing is known"
-
-    def __repr__(self) -> str:
-        return f"<Overview: {', '.join(f'{one.name} {one.count} of {one.total}' for one in self.shares())}>"
 
     def __bool__(self) -> bool:
         return bool(self._grounded) or any(rows.moments.n for rows in (self._answered, self._retrieved))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from assay.analysis.diagnosis.answer_form import form_problem
 from assay.analysis.diagnosis.refusal_wording import wording_of
 from assay.errors import Cause
+from assay.evaluation.stored_facts import is_answerable
 from assay.judges.claim_rules import refuses, sentence_claims
 from assay.judges.claim_rules.languages import LANGUAGES
 from assay.metrics.languages import languages_in
@@ -25,9 +25,6 @@ CONTEXTS = ("answer/contexts", "answer/conversation", "answer/tools", "reference
 OTHERS = ("answer/reference", "reference/answer")
 #: How the fingerprints of judges begin whose "contradicted" is no evidence of one: docs/causes.md has figures.
 UNSURE = ("embedded/",)
-#: What a sample may say of itself in words.
-_NO = frozenset({"no", "false", "0", "unanswerable", "none", "n"})
-_YES = frozenset({"yes", "true", "1", "answerable", "y"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +143,6 @@ def facts_of(
     )
 
 
-def is_answerable(sample: Sample, column: str = "answerable") -> bool | None:
-    """Whether the question can be answered: what the sample's column says, or else its reference; None: not known.
-
-    A reference that is a refusal says that it cannot.
-    """
-    said = _yes_no(sample.metadata.get(column))
-    if said is not None:
-        return said
-    reference = (sample.reference or "").strip()
-    return None if not reference else not refuses(reference)
-
-
 def abstains(sample: Sample, scores: Iterable[Score]) -> bool | None:
     """Whether the answer says that it is none: it is empty, a refusal by its words, or states nothing; None: not known.
 
@@ -199,13 +184,6 @@ def _directness(scores: Iterable[Score]) -> float | None:
             if verdict.label in ("direct", "indirect"):
                 return float(verdict.label == "direct") if verdict.probability is None else verdict.probability
     return None
-
-
-def _yes_no(value: Any) -> bool | None:
-    if isinstance(value, bool) or value is None:
-        return value
-    word = re.sub(r"\.0\Z", "", str(value)[:40].strip().lower())
-    return True if word in _YES else False if word in _NO else None
 
 
 def _of_side(seen: Sequence[ClaimFacts], side: Side) -> tuple[ClaimFacts, ...] | None:
