@@ -38,6 +38,10 @@ PATTERNS = [found for path in source_files() for found in patterns_in(path)]
 MADE_AT_RUN_TIME = {
     # the user's own, which gets a process and some seconds; what stands here is one that is linear
     ("src/assay/metrics/systems/patterns.py", "re.compile(pattern, flags)"): "yes|no",
+    (  # the name of a metric
+        "src/assay/evaluation/error_groups.py",
+        "re.sub(f'(?<![\\\\w:]){re.escape(metric)}(?![\\\\w:])', 'the metric', message)",
+    ): r"(?<![\w:])faithfulness(?![\w:])",
     (
         "src/assay/judges/claim_rules/refusals.py",
         "re.compile('(?:' + '|'.join(alternatives) + ')')",

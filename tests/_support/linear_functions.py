@@ -107,6 +107,7 @@ NOT_READ = {
     "assay.text.fallback:is_title": "looks a word up",
     "assay.capture.contexts:contexts_under": "looks names up",
     "assay.analysis.diagnosis.failed_rows:is_measured": "looks names up",
+    "assay._util.table_view:html_table": "joins cells that are HTML",
     "assay.analysis.diagnosis.signatures:evidence_of": "counts the labels of a claim",
     "assay.analysis.comparison.compare:notes_of": "compares parameters of metrics",
     "assay.analysis.comparison.pairing:read_rows": "hands rows on, without their texts",
@@ -526,6 +527,8 @@ READ: dict[str, Call] = {
     "assay.text.windows:windows": lambda f, t: (f(t, 1000), f(t, 1)),
     "assay.analysis.diagnosis.duplicates:near_duplicates": lambda f, t: (f([t, t[1:], "x" + t]), f(t.split()[:2000])),
     "assay.analysis.diagnosis.duplicates:shingles": _first,
+    "assay._util.table_view:escaped": _first,
+    "assay._util.text_lines:wrapped_lines": lambda f, t: f(t, 80),
     "assay.analysis.diagnosis.refusal_wording:wording_of": _first,
     "assay.analysis.diagnosis.explanations:quoted": _first,
     "assay.analysis.diagnosis.answer_form:form_problem": lambda f, t: (

@@ -16,7 +16,8 @@ HOSTILE = "red\x1b[31m\u202eend"
 
 
 @pytest.fixture
-def result(tmp_path: Path) -> Result:
+def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Result:
+    monkeypatch.setenv("COLUMNS", "110")
     rows = [
         {"id": "a", "question": LONG, "contexts": [LONG] * 5, "answer": LONG, "reference": LONG},
         {"id": "b", "question": HOSTILE, "contexts": ["x"], "answer": HOSTILE},

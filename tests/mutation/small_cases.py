@@ -445,8 +445,8 @@ ENTRIES = (
         # every row stays in memory
         Fault(
             "src/assay/evaluation/run.py",
-            "            self.result.add(scored)\n",
-            '            self.result.add(scored)\n            globals().setdefault("ROWS", []).append(scored)\n',
+            "            self.result.add(scored, number)\n",
+            '            self.result.add(scored, number)\n            globals().setdefault("R", []).append(scored)\n',
         ),
     ),
     Entry(

@@ -58,7 +58,8 @@ FILES = {
         "    print('In:', cell.source)\n"
         "    for output in cell.outputs:\n"
         "        data = output.get('data', {})\n"
-        "        seen = html.unescape(re.sub('<[^>]+>', '', data.get('text/html', '')))\n"
+        "        cells = re.sub('</(?:td|th)>', '  ', re.sub('</(?:tr|p)>', r'\\n', data.get('text/html', '')))\n"
+        "        seen = html.unescape(re.sub('<[^>]+>', '', cells)).strip()\n"
         "        print(seen.strip('\\n') or data.get('text/plain') or output.get('text') or output.get('evalue'))\n"
         "    print()\n"
     ),

@@ -11,8 +11,10 @@ from assay.evaluation.result import MetricError
 
 FIRST = 5  # numbers of rows kept for each group
 _LONGEST = 300  # characters of a message that its group goes by
-_NUMBERS = re.compile(r"\b[0-9a-f]*\d[0-9a-f]*\b|\d+", re.IGNORECASE)
-_QUOTED = re.compile(r"(['\"‘“])([^'\"’”]{25,}|[^'\"’”]*\s[^'\"’”]*)(['\"’”])")
+#: Numbers, hexadecimal ones with a digit included.
+_NUMBERS = re.compile(r"\b(?=[a-f]*+\d)[0-9a-f]++\b|\d++", re.IGNORECASE)
+_QUOTED = re.compile(r"['\"‘“]([^'\"‘’“”]*+)['\"’”]")
+_SHORT = 25  # characters of a quote that is a name and stays, if it is one word
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +107,8 @@ def _without_metric(message: str, metric: str) -> str:
 
 def _shape(message: str) -> str:
     flat = " ".join(message[:_LONGEST].split())
-    return _NUMBERS.sub("0", _QUOTED.sub("'…'", flat))
+    return _NUMBERS.sub("0", _QUOTED.sub(_without_quote, flat))
+
+
+def _without_quote(found: re.Match[str]) -> str:
+    return found[0] if len(found[1]) < _SHORT and " " not in found[1] else "'…'"
