@@ -137,8 +137,8 @@ def test_a_run_that_grows_while_it_is_read_is_not_called_damaged(address: str, m
         store.put_rows("run", [(n, scored(n)) for n in range(1, 4)])
         read = Result.add
 
-        def add(result: Result, row: ScoredSample) -> None:
-            read(result, row)
+        def add(result: Result, row: ScoredSample, number: int | None = None) -> None:
+            read(result, row, number)
             if result.rows == 3:
                 store.put_row("run", 1, scored(1, 0.5))
 

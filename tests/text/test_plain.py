@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +57,7 @@ def test_no_short_text_passes_for_plain_wrongly(text: str) -> None:
     assert quick is None or quick == slow
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11, 5), reason="matches possessive groups wrongly: pysbd splits more texts")
 @pytest.mark.parametrize(
     "text",
     [

@@ -52,5 +52,5 @@ def test_a_passage_cut_off_before_the_prompt_is_the_cause(tmp_path: Path) -> Non
     (cause,) = find_causes(result).per_row.values()
     assert (cause.label, cause.because) == (
         "truncated",
-        f"passage 3 has “{PURR}”, and did not stand in the prompt",
+        f"passage 3 has “{PURR}”, and was not in the prompt",
     )

@@ -40,7 +40,7 @@ _MARKED = (
     rf"|\( ?{_SAID}{_KIND}(?:\. ?| )?{_LIST} ?\)|(?<=[.,;:!?\"”)])[¹²³⁴⁵⁶⁷⁸⁹][⁰¹²³⁴⁵⁶⁷⁸⁹]{{0,2}}(?!\w))"
 )
 #: What stands for citations and nothing else; "[1][2]" and "[1], [2]" are one.
-MARK = rf"(?:{_MARKED}(?:[,;]? ?{_MARKED}){{0,20}}+)"  # possessive: what fails after it is not tried in parts
+MARK = rf"(?:{_MARKED}(?:[,;]? ?{_MARKED}){{0,20}})"  # not possessive: Python before 3.11.5 matches such groups wrongly
 _MARK = re.compile(MARK, re.IGNORECASE)
 _CITATION = re.compile(rf"{MARK}|\b{NAMED}", re.IGNORECASE)
 _DIGITS = re.compile(r"(?P<to>[-–—]|\bto\b|\bthrough\b)|(?P<number>\d{1,3})", re.IGNORECASE)

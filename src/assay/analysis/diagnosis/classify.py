@@ -155,17 +155,21 @@ def _unread(facts: Facts) -> tuple[str, ...]:
             found.append(EACH_OTHER)
         if facts.reference is None or any(one.passages is None for one in lacking):
             found.append(REFERENCE)
-    if not facts.abstained and (facts.answer is None or any(one.passages is None for one in facts.answer)):
+    if not lacking and _is_answer_unread(facts):
         found.append(ANSWER)
     return tuple(found)
 
 
+def _is_answer_unread(facts: Facts) -> bool:
+    return not facts.abstained and (facts.answer is None or any(one.passages is None for one in facts.answer))
+
+
 def _unread_passages(facts: Facts) -> tuple[str, ...]:
-    """What single passages say, where that may change the cause; the label stands without it."""
+    """What the passages say of the answer, and single ones of a claim: it may change the cause, but it need not."""
+    found = [ANSWER] if _is_answer_unread(facts) else []
     if facts.elsewhere or len(facts.contexts or ()) < 2:
-        return ()
+        return tuple(found)
     reference = [one for one in facts.claims("reference") if one.passages == "supported" and one.other != "supported"]
-    found = []
     if any(one.cells is None for one in reference):
         found.append(REFERENCE_CELLS)
     against = [one for one in facts.claims("answer") if one.passages == "contradicted" or one.other == "contradicted"]
