@@ -33,8 +33,8 @@ RUNS = ("first", "second", "nuggets", "sharded", "live")
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
     with tarfile.open(DATA) as archive:
-        # the filter is there from Python 3.11.4 on
-        archive.extractall(tmp_path / "old", **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
+        archive.extractall(tmp_path / "old")
     return tmp_path / "old"
 
 
