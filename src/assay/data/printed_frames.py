@@ -18,7 +18,7 @@ _TEXTS = frozenset((
     "chunks", "document", "documents", "snippet", "body", "retrieved_contexts",
 ))  # fmt: skip
 #: A name in the header: single blanks may stand in it.
-_NAME = re.compile(r"\S++(?: \S++)*+")
+_NAME = re.compile(r"\S+(?: \S+)*")  # not possessive: Python before 3.11.5 matches such groups wrongly
 #: Four words, one after the other: no number, no name.
 _PROSE = re.compile(r"\b[^\W\d_]{2,}+ [^\W\d_]++ [^\W\d_]++ [^\W\d_]{2,}")
 _RULE = re.compile(r"\+(?:-++\+)++|┌[─┬]++┐")

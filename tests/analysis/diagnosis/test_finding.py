@@ -21,6 +21,8 @@ from assay.judges.protocol import SPENDING, Answer
 from assay.metrics import AnswerCorrectness
 from assay.prompts import JudgePrompt
 
+#: What a report says of a run whose failed row was not read.
+UNREAD = "failed row: not read 100%"
 SUN, RAIN, SNOW = "The sun is a star.", "It rains in Wales.", "Snow is cold."
 CORRECT = AnswerCorrectness(weights=(1, 0))
 
@@ -276,7 +278,7 @@ def test_a_report_knows_what_was_read(tmp_path: Path) -> None:
         return page.read_text(encoding="utf-8")
 
     run("score", str(rows), "--metrics", "faithfulness", "--quiet")
-    assert "not read" in reported()
+    assert UNREAD in reported()
     run("causes", "--read")
-    assert "not read" not in reported()
-    assert "not read" in reported("--judge", "openai:m", "--base-url", "http://127.0.0.1:9/v1")
+    assert UNREAD not in reported()
+    assert UNREAD in reported("--judge", "openai:m", "--base-url", "http://127.0.0.1:9/v1")

@@ -119,7 +119,7 @@ def test_a_pull_request_that_makes_answers_worse_fails_and_says_so(tmp_path: Pat
     assert runner.run(pull_request=True, answers=[bad] * 10 + [good] * 2) == 5
     comment = (runner.folder / "comment.md").read_text(encoding="utf-8")
     assert comment.startswith("### ❌ assay: FAIL")
-    assert "Dogs are welcome in the restaurant.: absent -> " in comment
+    assert 'added: "Dogs are welcome in the restaurant." (' in comment
     assert runner.summary.read_text(encoding="utf-8").endswith(comment)
     assert (runner.folder / "gate.xml").exists()
     said = runner.calls.read_text().splitlines()

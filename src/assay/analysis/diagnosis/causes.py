@@ -110,6 +110,7 @@ class _Work:
     found: dict[int, RootCause] = field(default_factory=dict)
     rows: int = 0
     unmeasured: int = 0
+    doubtful: int = 0
     answered: Answerability = field(default_factory=Answerability)
     health: ContextHealth = field(default_factory=ContextHealth)
     slices: CauseSlices = field(default_factory=CauseSlices)
@@ -152,6 +153,7 @@ class _Work:
         self.answered.add(row.number, facts)
         self.health.add(row.number, facts)
         cause, sample = self.found.get(row.number), row.scored.sample
+        self.doubtful += bool(facts.failed) and cause is None and self.unsure
         values = {column: value_in(sample, column) for column in self.slices.columns}
         self.columns.update(column for column, (there, _) in values.items() if there)
         self.slices.add(
@@ -184,6 +186,7 @@ class _Work:
             per_row=dict(sorted(self.found.items())),
             rows=self.rows,
             unmeasured=self.unmeasured,
+            doubtful=self.doubtful,
             thresholds=dict(self.limits),
             answered=self.answered,
             health=self.health,

@@ -75,6 +75,7 @@ class Causes(Tabular):
     Attributes:
         per_row: The cause of each failed row, by its number from 1, in the order of the data.
         rows: Rows of the run; `unmeasured` of them have no value of any metric that decides, so nobody knows.
+        doubtful: Rows beyond a threshold that do not count as failed: the judge's verdicts on them are too unsure.
         thresholds: What counts as failed: below, or above where less is better; see `find_causes`.
         answered: The table of questions that can be answered and answers that were given, of all rows.
         health: The state of the passages of all rows.
@@ -101,6 +102,7 @@ class Causes(Tabular):
     per_row: Mapping[int, RootCause] = field(default_factory=dict)
     rows: int = 0
     unmeasured: int = 0
+    doubtful: int = 0
     thresholds: Mapping[str, float] = field(default_factory=dict)
     answered: Answerability = field(default_factory=Answerability)
     health: ContextHealth = field(default_factory=ContextHealth)
@@ -136,6 +138,7 @@ class Causes(Tabular):
             "rows": self.rows,
             "failed": self.failed,
             "unmeasured": self.unmeasured,
+            "doubtful": self.doubtful,
             "thresholds": dict(self.thresholds),
             "counts": self.counts,
             "shares": self.shares,
@@ -186,6 +189,9 @@ def _failures(causes: Causes, examples: int) -> Iterator[str]:
     if causes.unmeasured:
         rows = pluralize(causes.unmeasured, "row")
         yield f"{rows} without a value of any of these: whether they failed is not known."
+    if causes.doubtful:
+        rows = pluralize(causes.doubtful, "more row")
+        yield f"{rows} beyond a threshold: the judge's verdicts on them are too unsure to call them failed."
     for label, count in causes.counts.items():
         yield ""
         yield f"{causes.shares[label]:4.0%}  {label} ({pluralize(count, 'row')})"
