@@ -84,7 +84,7 @@ def test_what_is_matched_here_is_quick(pattern: str, times: int) -> None:
     if is_quick(pattern):
         began = time.thread_time()
         made.match("a" * 50_000 + "c")
-        assert time.thread_time() - began < 1.0
+        assert time.thread_time() - began < 10.0  # of a pattern that is tried in all ways it would be years
 
 
 def test_an_endless_match_is_given_up_and_others_go_on() -> None:
@@ -213,4 +213,4 @@ def test_what_is_compiled_here_takes_no_time(pattern: str, flags: int) -> None:
         began = time.thread_time()
         with contextlib.suppress(InputError):
             check_pattern(long, flags, "it")
-        assert time.thread_time() - began < 1.0
+        assert time.thread_time() - began < 10.0  # of a pattern that is tried in all ways it would be years
