@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.analysis.diagnosis.facts import abstains, facts_of, is_answerable
+from assay.analysis.diagnosis.facts import abstains, facts_of
+from assay.evaluation.stored_facts import is_answerable
 from assay.records import Cell, Claim, Context, Evidence, Sample, Score, Span, Verdict
 
 

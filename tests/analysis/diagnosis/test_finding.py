@@ -179,6 +179,12 @@ def test_another_judge_than_the_runs_and_thresholds_that_do_not_fit_are_refused(
     for wrong in (float("nan"), 2.0, True, "0.5"):
         with pytest.raises(InputError, match="thresholds: faithfulness: expected"):
             find_causes(result, {"faithfulness": wrong})  # type: ignore[dict-item]
+    for wrong_by in (3, ["topic", 3], None):
+        with pytest.raises(InputError, match="by: expected a column or a list of columns, got"):
+            find_causes(result, by=wrong_by)  # type: ignore[arg-type]
+    for wrong_seconds in (float("nan"), -1, "60"):
+        with pytest.raises(InputError, match="seconds: expected a number of 0 or more, got"):
+            find_causes(result, seconds=wrong_seconds)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="top: expected at least 1, got 0"):
         find_causes(result, top=0)
     with pytest.raises(InputError, match="no metric that says by itself what failed; name one of retrieval_calls"):

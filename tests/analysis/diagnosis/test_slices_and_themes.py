@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
-from assay.analysis.diagnosis import find_causes
+from assay.analysis.diagnosis import Causes, find_causes
 from assay.analysis.diagnosis.slices import CauseSlice, CauseSlices
 from assay.analysis.diagnosis.themes import find_themes
 from assay.cli.main import app
@@ -77,6 +77,9 @@ def test_failed_rows_about_one_thing_are_a_theme_with_its_own_words() -> None:
     assert (parks.rows, parks.counts) == ((4, 5, 6, 7), {"not retrieved": 3, "truncated": 1})
     assert parks.terms[:2] == ("parking", "price")
     assert (lamps.rows, lamps.terms[:2]) == ((1, 2, 3), ("refund", "lamp"))
+    (alike,) = find_themes(dict.fromkeys(range(1, 7), "q"), dict.fromkeys(range(1, 7), "unclear"), by_first_word)
+    assert (alike.rows, alike.terms) == ((1, 2, 3, 4, 5, 6), ())  # no word has three letters
+    assert "  one question: 6 rows (1, 2, 3, 4, 5, …): unclear 6" in str(Causes("r", themes=(alike,)))
     assert find_themes(questions, labels, None) == ()
     assert find_themes({1: "Refund?", 2: " "}, labels, by_first_word) == ()
 

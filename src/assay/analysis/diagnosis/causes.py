@@ -68,15 +68,18 @@ def find_causes(
     """
     if top < 1:
         raise InputError(f"top: expected at least 1, got {top}")
-    if seconds is not None and not seconds >= 0:
-        raise InputError(f"seconds: expected 0 or more, got {seconds}")
+    if seconds is not None and not (isinstance(seconds, (int, float)) and seconds >= 0):
+        raise InputError(f"seconds: expected a number of 0 or more, got {seconds!r}")
+    columns = (by,) if isinstance(by, str) else by
+    if not isinstance(columns, Sequence) or not all(isinstance(one, str) for one in columns):
+        raise InputError(f"by: expected a column or a list of columns, got {by!r}")
     limits = thresholds_for(result, thresholds)
     resolved = _judge_of(result, judge, read)
     if resolved is not None:
         check_budget(budget, resolved)
     unsure = (result.judge or "").startswith(UNSURE) or (resolved is not None and not resolved.detects_contradiction)
     work = _Work(result, limits, answerable, top, unsure, by_claims=thresholds is None)
-    work.slices = CauseSlices((by,) if isinstance(by, str) else tuple(by))
+    work.slices = CauseSlices(tuple(columns))
     if resolved is None:
         for row in result.numbered_rows():
             work.take(row)

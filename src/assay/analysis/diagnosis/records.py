@@ -242,7 +242,7 @@ def _themes(themes: tuple[Theme, ...]) -> Iterator[str]:
     for theme in themes[:_SLICES]:
         causes = ", ".join(f"{label} {count}" for label, count in theme.counts.items())
         rows = ", ".join(map(str, theme.rows[:5])) + (", …" if len(theme.rows) > 5 else "")
-        yield f"  {', '.join(theme.terms)}: {pluralize(len(theme.rows), 'row')} ({rows}): {causes}"
+        yield f"  {', '.join(theme.terms) or 'one question'}: {pluralize(len(theme.rows), 'row')} ({rows}): {causes}"
 
 
 def _answered(table: Answerability) -> Iterator[str]:
