@@ -60,7 +60,7 @@ def test_counts_of_rows(result: Result) -> None:
     # the scripted judge reads a refusal as a claim, which no passage supports: it is no ungrounded answer
     assert [one.scores["faithfulness"].value for one in result] == [1.0, 0.5, 0.0, 0.0, 1.0]
     # 2 of the 4 other answers have 0.8 or more; 4 of 5 are no refusal; 2 of 3 answerable rows have the reference
-    assert counts(result) == {"grounded": (2, 4), "answered": (4, 5), "refused": (1, 5), "retrieval_found": (2, 3)}
+    assert counts(result) == {"grounded": (2, 4), "answered": (4, 5), "refused": (1, 5), "retrieval_hits": (2, 3)}
     assert result.overview.to_dict()["grounded"]["share"] == 2 / 4
     assert result.overview.to_dict()["grounded"]["metric"] == "faithfulness"
     assert result.overview.to_dict()["grounded"]["threshold"] == 0.8
@@ -175,8 +175,8 @@ def test_all_rows_refused(tmp_path: Path) -> None:
 
 def test_rows_without_passages_are_not_retrieved_where_references_are_read(tmp_path: Path) -> None:
     rows = [row("It is red.", "It is red."), row("It is red.", "It is red.", passage="")]
-    assert counts(run_of(rows, tmp_path / "one", "faithfulness,context_recall"))["retrieval_found"] == (1, 2)
-    assert "retrieval_found" not in counts(run_of(rows, tmp_path / "two", "faithfulness"))  # nothing was read
+    assert counts(run_of(rows, tmp_path / "one", "faithfulness,context_recall"))["retrieval_hits"] == (1, 2)
+    assert "retrieval_hits" not in counts(run_of(rows, tmp_path / "two", "faithfulness"))  # nothing was read
 
 
 def test_rows_that_failed_in_every_metric_say_what_their_texts_say() -> None:
@@ -249,7 +249,7 @@ def test_show_score_and_reports_have_it(tmp_path: Path, command_line: Run) -> No
     assert page.index('id="overview"') < page.index('id="coverage"')
     assert "<strong>2 of 3</strong>" in page
     assert "| retrieval found it ↑ | 2 of 3 | 67% |" in (tmp_path / "r.md").read_text()
-    assert json.loads((tmp_path / "r.json").read_text())["overview"]["retrieval_found"]["count"] == 2
+    assert json.loads((tmp_path / "r.json").read_text())["overview"]["retrieval_hits"]["count"] == 2
 
 
 def test_it_costs_little_on_many_rows() -> None:

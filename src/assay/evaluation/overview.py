@@ -151,25 +151,25 @@ class Overview(Tabular):
         return self._refused.share("refusals", "refused")
 
     @property
-    def retrieval_found(self) -> RowShare | None:
+    def retrieval_hits(self) -> RowShare | None:
         """Rows whose passages support at least half of the reference's claims, of those where this was read."""
         return self._retrieved.share("retrieval found it", "reference supported")
 
     def shares(self) -> Iterator[RowShare]:
         """Iterate over the shares that are known, in the order in which they are shown."""
-        yield from (one for one in (self.grounded, self.answered, self.retrieval_found) if one is not None)
+        yield from (one for one in (self.grounded, self.answered, self.retrieval_hits) if one is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the overview to JSON values.
 
         Returns:
-            Keys `grounded`, `answered`, `refused`, `retrieval_found` and `answerability`, those that are known.
+            Keys `grounded`, `answered`, `refused`, `retrieval_hits` and `answerability`, those that are known.
         """
         shares = {
             "grounded": self.grounded,
             "answered": self.answered,
             "refused": self.refused,
-            "retrieval_found": self.retrieval_found,
+            "retrieval_hits": self.retrieval_hits,
         }
         found = {name: share.to_dict() for name, share in shares.items() if share is not None}
         return found | ({"answerability": self.answerability.to_dict()} if self.answerability.known else {})

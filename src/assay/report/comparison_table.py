@@ -127,12 +127,14 @@ def moved_lines(comparison: Comparison, width: int, *, fallen: bool = False) -> 
         shown = [moved for moved in one.moved if fell(one, moved) or not fallen]
         if shown:
             what = "rows that got worse" if fallen else "moved rows"
-            yield SafeText(f"{one.metric}: {shown_in_words(len(shown), one.worsened if fallen else one.changed, what)}")
+            yield SafeText(
+                f"{one.metric}: {counts_in_words(len(shown), one.worsened if fallen else one.changed, what)}"
+            )
             for moved in shown:
                 yield from _moved(one, moved, width)
 
 
-def shown_in_words(shown: int, there: int, what: str) -> str:
+def counts_in_words(shown: int, there: int, what: str) -> str:
     """How many of the rows are shown, where more exist: "5 of 12 moved rows shown"."""
     if there > shown:
         return f"{shown} of {there} {what} shown"
