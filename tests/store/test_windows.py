@@ -124,7 +124,7 @@ NONSENSE = [
 
 @pytest.mark.parametrize("text", NONSENSE)
 def test_what_is_no_window_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="^window: expected 7d, 24h"):
+    with pytest.raises(InputError, match=r"^window: expected 7d, 24h"):
         parse_window(text, NOON)
 
 
@@ -164,7 +164,9 @@ def test_an_unknown_time_zone_is_refused(name: str) -> None:
         ("live/shop@", ("live/shop",), ("live/shop", "")),
     ],
 )
-def test_a_name_is_split_into_run_and_window(name: str, runs: tuple[str, ...], expected: tuple[str, str | None]) -> None:
+def test_a_name_is_split_into_run_and_window(
+    name: str, runs: tuple[str, ...], expected: tuple[str, str | None]
+) -> None:
     assert split_run(name, runs.__contains__) == expected
 
 

@@ -40,7 +40,7 @@ ScaleOption = Annotated[
         help="What the ends of a metric's scale are, where a result file of another system does not say; repeated.",
     ),
 ]
-StoreOption = Annotated[Path, typer.Option(help="Store: a folder or postgresql://...")]
+StoreOption = Annotated[Path, typer.Option(envvar="ASSAY_STORE", help="Store: a folder or postgresql://...")]
 
 
 def named_again(store: str | Path) -> str:

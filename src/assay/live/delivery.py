@@ -6,31 +6,37 @@ A slow sink does not stop the scoring. One that holds the thread for a second is
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from assay.live.mailbox import Mailbox
 from assay.live.shared_threads import DELIVERY, on_shared_thread
+from assay.live.skip_counts import CountKey
 from assay.records import ScoredSample
 from assay.sinks.base import Sink
-from assay.sinks.writing import WriteResult, close_all, name_sinks, write_to
+from assay.sinks.writing import WriteResult, close_all, counting, name_sinks, write_skip_counts, write_to
 
 
 class Delivery:
     """A mailbox in front of the sinks and one callback.
 
     `report(number, written)` is called once for each number that was put; with None where it was given up, because
-    `limit` others wait. `failed` is told what closing the sinks raises.
+    `limit` others wait. `failed` is told what closing the sinks raises. `closing` is called before they are closed.
+
+    Attributes:
+        counting: Names of the sinks that count what is not scored.
     """
 
     def __init__(
         self,
-        sinks: Sequence[Sink],
+        sinks: Sequence[Sink] | Mapping[str, Sink],
         on_score: Callable[[ScoredSample], object] | None,
         limit: int,
         report: Callable[[int, WriteResult | None], None],
         failed: Callable[[BaseException, str], None],
+        closing: Callable[[], object],
     ) -> None:
         self._sinks = name_sinks(sinks)
+        self.counting = counting(self._sinks)
         self._targets: list[tuple[str, Callable[[ScoredSample], object]]] = [
             (name, sink.write) for name, sink in self._sinks.items()
         ]
@@ -38,6 +44,7 @@ class Delivery:
             self._targets.append(("on_score", on_score))
         self._report = report
         self._failed = failed
+        self._closing = closing
         self.box: Mailbox[tuple[int, ScoredSample] | None] = Mailbox(DELIVERY, self._next, max_items=limit)
 
     def put(self, number: int, scored: ScoredSample, *, now: bool) -> None:
@@ -53,6 +60,10 @@ class Delivery:
                     DELIVERY.watch()
             except RuntimeError:  # no threads at the end of the process
                 self._next()
+
+    def write_skip_counts(self, source: str, totals: Mapping[CountKey, int]) -> bool:
+        """Tell the sinks that count what is not scored. On the thread that delivers. False: it is to be tried again."""
+        return write_skip_counts(self._sinks, source, totals, self._failed)
 
     def hurry(self) -> None:
         """Somebody waits for what is queued."""
@@ -73,6 +84,7 @@ class Delivery:
             return False
         number, item = taken
         if item is None:
+            self._closing()
             close_all(self._sinks, self._failed)
         else:
             self._report(item[0], write_to(self._targets, item[1]))

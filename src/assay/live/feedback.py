@@ -91,6 +91,11 @@ class FeedbackSampler:
         self._leave(sample)
         return None
 
+    def left_for(self, key: str) -> float:
+        """Seconds since the sample with this key was first left out; 0 where it is not kept."""
+        held = self._left.get(key)
+        return 0.0 if held is None else self._clock() - held[0]
+
     def is_left(self, key: str) -> bool:
         """Whether the sample with this key was left out, and is kept."""
         self._expire()

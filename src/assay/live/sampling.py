@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from assay.errors import InputError
+from assay.live.marks import with_marks
 from assay.records import Record, Sample, SampleStatus
 
 #: Ids of the trace that a sample came from, the most widely known first. They are equal however a trace was captured.
@@ -196,7 +197,7 @@ class Sampling:
         how: dict[str, Any] = {"rate": decision.rate}
         if decision.rule is not None:
             how["rule"] = decision.rule
-        return decision.taken, replace(sample, metadata={**sample.metadata, "sampling": how})
+        return decision.taken, with_marks(sample, {"sampling": how})
 
 
 def resolve_sampling(sampling: Sampling | float | None) -> Sampling | None:

@@ -72,7 +72,7 @@ def parse_window(text: str, now: float, timezone: str = UTC_NAME) -> Window:
     except (ValueError, OverflowError):  # no such day, or one that no clock has
         raise InputError(f"window: expected {ACCEPTED}, got {text!r}") from None
     if since > until or (since == until and said != "today"):
-        raise InputError(f"window: {text!r} ends where it begins, or before; write the earlier end first, as in 14d..7d")
+        raise InputError(f"window: {text!r} ends where it begins, or before; write the earlier end first: 14d..7d")
     return Window(since, until, said, timezone)
 
 

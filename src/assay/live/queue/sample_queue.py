@@ -24,6 +24,7 @@ from assay._util.error_counter import log
 from assay._util.sqlite import FileReplaced, as_store_error
 from assay.errors import AssayError, InputError
 from assay.live import environment
+from assay.live.application import Application
 from assay.live.base import BaseIntake
 from assay.live.exit_hooks import follow_server
 from assay.live.feedback import ATTACHED, LATE, REFUSED, Feedback, with_feedback
@@ -62,6 +63,7 @@ class SampleQueue(BaseIntake):
         path: The folder; made if needed.
         sampling: Which samples to keep: a rate in [0, 1] or a `Sampling`. None: ASSAY_SAMPLING of the environment, or
             else all.
+        application: The application, or its name. None: that of the environment. Samples carry its name and version.
         flush_every: Seconds between writes, above 0. What was submitted since the last write is lost if the process is
             killed.
         max_queue: Submissions that may wait in memory, at least 1.
@@ -81,6 +83,7 @@ class SampleQueue(BaseIntake):
         path: str | os.PathLike[str],
         *,
         sampling: Sampling | float | None = None,
+        application: Application | str | None = None,
         flush_every: float = 0.05,
         max_queue: int = 10_000,
         max_queue_bytes: int = 64 * 2**20,
@@ -105,7 +108,7 @@ class SampleQueue(BaseIntake):
             fold_processes(self._file)
             self._file.now()  # for forked children as well
         self._file.close()
-        super().__init__(environment.sampling() if sampling is None else sampling)
+        super().__init__(environment.sampling() if sampling is None else sampling, application)
 
     def __repr__(self) -> str:
         return call_repr(self, str(self.path))
@@ -209,7 +212,7 @@ class SampleQueue(BaseIntake):
         with self._box.lock:
             counts, self._unwritten = self._unwritten, Counter()
         try:
-            self._file.add_counts(self._process, counts)
+            self._file.add_counts(self._process, counts, self._application.name)
         except Exception as error:
             self.count_error(error, "queue")
         self._file.close()
@@ -246,7 +249,8 @@ class SampleQueue(BaseIntake):
 
     def _append(self, counts: Counter[str]) -> Counter[str]:
         """Append the batch; to a new file at once where it is gone, as nobody tries again at the end of the process."""
-        arguments = (self._batch, counts, self._process, self._max_pending, self._max_bytes)
+        bounds = (self._max_pending, self._max_bytes)
+        arguments = (self._batch, counts, self._process, *bounds, self._application.name)
         try:
             return self._file.append(*arguments)
         except FileReplaced as error:
@@ -267,7 +271,7 @@ class SampleQueue(BaseIntake):
         """Put a sample into the batch, or count why not."""
         try:
             sample = submission if isinstance(submission, Sample) else submission()
-            chosen = None if sample is None else self._sampler.choose(sample)
+            chosen = None if sample is None else self._sampler.choose(self._application.mark(sample))
             entry = None if chosen is None else _entry(chosen)
         except BaseException as error:  # foreign code on our own thread: counted, never passed on
             self.count_error(error, "capture")
