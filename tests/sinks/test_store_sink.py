@@ -116,7 +116,8 @@ def test_without_texts_scores_causes_and_ids_are_kept_alone(tmp_path: Path) -> N
         row = store.get_row("live", "s1")
     assert SECRET not in unpack(body).decode()
     assert row.scored.sample.metadata == {
-        "user": "ann", "version": "1.4", "ended": 12.5, "sampling": {"rate": 0.1, "rule": "x"}, "feedback": {"value": 0},
+        "user": "ann", "version": "1.4", "ended": 12.5, "sampling": {"rate": 0.1, "rule": "x"},
+        "feedback": {"value": 0},
     }  # fmt: skip
     assert (row.scored.sample.id, row.scored.sample.ids, row.scored.sample.question) == ("s1", {"run": "r1"}, None)
     assert row.scored.values == {"m": 0.5, "e": None}
