@@ -15,8 +15,9 @@ from assay.errors import InputError
 from assay.store.live_runs import matches
 from assay.store.pruning import GROUP, delete_rows
 from assay.store.rows import PAGE, in_pages
+from assay.store.score_columns import name_numbers
 from assay.store.store import Store
-from assay.store.tables import Statements, is_database
+from assay.store.tables import Statements, is_database, read_all
 
 SHORTEST = 8  # characters of a text by which a judgement is told to be somebody's
 PATIENCE = 5.0  # seconds to wait for readers, before the log of the file is emptied
@@ -64,17 +65,26 @@ def find_rows(store: Store, where: Mapping[str, str], runs: Collection[str] = ()
         StoreError: The store cannot be read.
     """
     check_where(where)
-    found = FoundRows()
+    found, words = FoundRows(), [value for value in where.values() if value.isascii() and value.isalnum()]
     further = {store.run_id(run) for run in runs}
     for run in store.runs():
         if run.info.get("continuous") or run.id in further:
             for number, _, body in store.row_bodies(run.id):
-                _look(found, run.id, number, body, where)
+                _look(found, run.id, number, body, where, words)
     return found
 
 
-def _look(found: FoundRows, run: str, number: int, body: bytes, where: Mapping[str, str]) -> None:
-    data = read_packed(body)
+def _look(
+    found: FoundRows, run: str, number: int, body: bytes, where: Mapping[str, str], words: Sequence[str]
+) -> None:
+    try:
+        text = unpack(body)
+    except ValueError:
+        found.unreadable += 1
+        return
+    if not all(word.encode() in text for word in words):  # most rows are another's: to parse them all takes long
+        return
+    data = _parsed(text)
     sample = data.get("sample") if data is not None else None
     if not isinstance(sample, dict):
         found.unreadable += 1
@@ -115,7 +125,24 @@ def delete_found_rows(store: Store, found: FoundRows) -> None:
     overwrite_deleted(store)
     for run, numbers in found.rows.items():
         for start in range(0, len(numbers), GROUP):
-            store.write(partial(delete_rows, run=run, numbers=numbers[start : start + GROUP]))
+            store.write(partial(_delete_with_messages, run=run, numbers=numbers[start : start + GROUP]))
+
+
+def _delete_with_messages(db: Statements, run: str, numbers: Sequence[int]) -> None:
+    """Messages of errors may quote the row, and stand in the table of names: those of no other row go with it."""
+    own = name_numbers(db, [run], create=False).get(run)
+    marks = ", ".join("?" * len(numbers))
+    sql = f"SELECT DISTINCT message FROM scores WHERE run = ? AND row IN ({marks}) AND message IS NOT NULL"
+    messages = [int(message) for (message,) in read_all(db, sql, (own, *numbers))]
+    delete_rows(db, run, numbers)
+    if messages:
+        these = ", ".join("?" * len(messages))
+        used = {
+            int(number)
+            for column in ("message", "cause", "metric", "run")
+            for (number,) in read_all(db, f"SELECT DISTINCT {column} FROM scores WHERE {column} IN ({these})", messages)
+        }
+        db.executemany("DELETE FROM names WHERE number = ?", [(one,) for one in messages if one not in used])
 
 
 def find_judgements(store: Store, texts: Collection[str]) -> list[int]:
@@ -196,7 +223,14 @@ def is_log_empty(path: str | os.PathLike[str]) -> bool:
 def read_packed(body: bytes) -> Any:
     """What was packed as JSON; None where it cannot be read."""
     try:
-        return json.loads(unpack(body))
+        return _parsed(unpack(body))
+    except ValueError:
+        return None
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
