@@ -125,8 +125,9 @@ def test_what_finds_no_room_is_counted(tmp_path: Path) -> None:
     assert taken == [True] + [False] * 8
     gate.set()
     live.close()
-    assert ids(tmp_path) == ["held", "0"]
-    assert counts(tmp_path) == {"dropped": 8}
+    found = counts(tmp_path)
+    assert found.pop("dropped") == 8
+    assert len(ids(tmp_path)) + found.get("undelivered", 0) == 2  # one delivery may wait, too
 
 
 def test_counts_are_written_while_the_application_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,10 +194,30 @@ class Sampling:
             Whether it is taken; and the sample with rate and rule in `metadata["sampling"]`: 1 / rate is its weight.
         """
         decision = self.decide(sample)
-        how: dict[str, Any] = {"rate": decision.rate}
-        if decision.rule is not None:
-            how["rule"] = decision.rule
-        return decision.taken, with_marks(sample, {"sampling": how})
+        return decision.taken, with_marks(sample, {"sampling": _mark_of(decision)})
+
+    def with_later_feedback(self, sample: Sample) -> Sample:
+        """Correct the rate of a sample that was taken before its feedback came.
+
+        Had it been left out, the feedback might have brought it in: all samples with such feedback are taken at the
+        higher of the two rates. Without the correction they would count for too many.
+
+        Args:
+            sample: A sample that was taken, with its feedback.
+
+        Returns:
+            The sample, with the higher rate in `metadata["sampling"]`.
+        """
+        decision, before = self.decide(sample), sample.metadata.get("sampling")
+        rate = before.get("rate") if isinstance(before, Mapping) else None
+        if not isinstance(rate, (int, float)) or decision.rate <= rate:
+            return sample
+        return with_marks(sample, {"sampling": _mark_of(decision)})
+
+
+def _mark_of(decision: SamplingDecision) -> dict[str, Any]:
+    how: dict[str, Any] = {"rate": decision.rate}
+    return how if decision.rule is None else {**how, "rule": decision.rule}
 
 
 def resolve_sampling(sampling: Sampling | float | None) -> Sampling | None:

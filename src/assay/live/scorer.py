@@ -34,7 +34,7 @@ from assay.live.application import Application, resolve_application
 from assay.live.base import BaseIntake
 from assay.live.delivery import Delivery
 from assay.live.exit_hooks import follow_server
-from assay.live.feedback import LATE, Feedback
+from assay.live.feedback import ADDED, ATTACHED, LATE, Feedback
 from assay.live.health import Health
 from assay.live.mailbox import Mailbox
 from assay.live.protocol import StoreSpec, Submission
@@ -162,7 +162,8 @@ class LiveScorer(BaseIntake):
             keep(self._running)
             if self._letting_go is not None:
                 self._letting_go.detach()
-        self._taken: OrderedDict[str, None] = OrderedDict()  # keys that feedback comes too late for, the newest
+        self._taken: OrderedDict[str, float | None] = OrderedDict()  # keys of the newest, and when they were scored
+        self._later: dict[str, Feedback] = {}  # feedback on samples in work
         self._results: OrderedDict[str, ScoredSample] = OrderedDict()
         self._running: set[_Running] = set()  # changed with the lock held
         self._watched_by: LoopThread | None = None  # which gives up those that are late
@@ -223,8 +224,9 @@ class LiveScorer(BaseIntake):
     def _take_feedback(self, key: str, feedback: Feedback) -> bool:
         sampler = self._sampler
         if key in self._taken:
-            sampler.counts[LATE] += 1
-            return False
+            outcome = self._take_later_feedback(key, feedback)
+            sampler.counts[outcome] += 1
+            return outcome != LATE
         if not sampler.is_left(key):
             sampler.note(key, feedback)
             return True
@@ -239,6 +241,17 @@ class LiveScorer(BaseIntake):
         self._skips.add(SAMPLED_OUT, application_of(sample.metadata), -1, ago=age)
         self._take(key)
         return True
+
+    def _take_later_feedback(self, key: str, feedback: Feedback) -> str:
+        """Feedback on a sample that was taken: what becomes of it."""
+        scored_at = self._taken[key]
+        if scored_at is None:
+            self._later[key] = feedback
+            return ATTACHED
+        if not self._delivery.amends or time.monotonic() - scored_at > self._sampler.max_age:
+            return LATE
+        change = partial(self._sampler.with_later_feedback, feedback=feedback)
+        return ADDED if self._delivery.amend(key, change) else LATE
 
     def _count_submission(self, taken: bool) -> None:
         super()._count_submission(taken)
@@ -342,9 +355,15 @@ class LiveScorer(BaseIntake):
         self._record(one.number, scored)
 
     def _record(self, number: int, scored: ScoredSample) -> None:
+        key = scored.sample.key()
         with self._box.lock:
             self._tally.finish(scored)
-            self._results[scored.sample.key()] = scored
+            if key in self._taken:
+                self._taken[key] = time.monotonic()
+            if key in self._later:
+                sample = self._sampler.with_later_feedback(scored.sample, self._later.pop(key))
+                scored = ScoredSample(sample=sample, scores=scored.scores)
+            self._results[key] = scored
             while len(self._results) > self._keep:
                 self._results.popitem(last=False)
             self._box.changed()
@@ -365,7 +384,7 @@ class LiveScorer(BaseIntake):
     def _take(self, key: str) -> None:
         self._taken[key] = None
         while len(self._taken) > self._max_queue:
-            self._taken.popitem(last=False)
+            self._later.pop(self._taken.popitem(last=False)[0], None)
 
     async def _score(self, one: _Running, sample: Sample, cache: JudgementCache) -> ScoredSample:
         while True:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,29 @@ class StoreSink:
             of_run[hour, cause] = of_run.get((hour, cause), 0) + samples
         for run, counts in by_run.items():
             write_counts(self._store.get(), run, source, counts)
+
+    def amend(self, key: str, change: Callable[[Sample], Sample]) -> bool:
+        """Change the metadata of a row that is kept. Raises StoreError.
+
+        Args:
+            key: Key of the sample.
+            change: Function of the sample, as it is kept, that returns it with other metadata.
+
+        Returns:
+            False where no live run that this sink writes has the sample.
+        """
+        store = self._store.get()
+        for run in {self.run, *list(self._known)}:
+            with contextlib.suppress(InputError):  # another run's, or none
+                row = store.get_row(run, key)
+                kept = row.scored.sample
+                if kept.id == key:
+                    ((at,),) = store.query("SELECT at FROM rows WHERE run = ? AND number = ?", run, row.number)
+                    changed = self._kept(ScoredSample(sample=change(kept), scores={})).sample
+                    metadata = {"ended": at, **changed.metadata}  # it is not of now
+                    store.merge_row(run, ScoredSample(sample=replace(kept, metadata=metadata), scores={}))
+                    return True
+        return False
 
     def tidy(self) -> None:
         """Every ten minutes, delete rows that are too old or too many, for a moment. Raises StoreError."""

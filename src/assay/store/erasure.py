@@ -74,9 +74,7 @@ def find_rows(store: Store, where: Mapping[str, str], runs: Collection[str] = ()
     return found
 
 
-def _look(
-    found: FoundRows, run: str, number: int, body: bytes, where: Mapping[str, str], words: Sequence[str]
-) -> None:
+def _look(found: FoundRows, run: str, number: int, body: bytes, where: Mapping[str, str], words: Sequence[str]) -> None:
     try:
         text = unpack(body)
     except ValueError:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ PROCESSES = 256  # processes counted apart; the oldest beyond that are counted t
 EARLIER = "earlier"
 
 DELIVERED, PARKED = "delivered", "parked"
+AMENDED = "amended"  # no state: delivered, and to be delivered again
 
 _HOURS = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;;
@@ -169,16 +170,30 @@ class QueueFile(Database):
             count_by_hour(db, application, {**counts, **outcome})
         return outcome
 
-    def amend(self, key: str, change: Any) -> str | None:
-        """Change a sample that waits; its state, where it is too late for that, and None where it is not known."""
+    def amend(self, key: str, change: Callable[[str], str]) -> str | None:
+        """Change a sample as long as the queue has it; its state, and None where it is not known.
+
+        One that was delivered is delivered again to sinks that keep live runs: AMENDED. Where there is none, or a
+        worker is just delivering it, it stays as it is: DELIVERED.
+        """
+        now = self.now()
         with self.write() as db:
-            row = db.execute("SELECT number, state FROM samples WHERE key = ?", (key,)).fetchone()
+            sql = "SELECT number, state, worker, given_to FROM samples WHERE key = ?"
+            row = db.execute(sql, (key,)).fetchone()
             if row is None:
                 return DELIVERED if _is_duplicate(db, key) else None
-            if row[1] == WAITING:
-                (text,) = db.execute("SELECT sample FROM contents WHERE number = ?", (row[0],)).fetchone()
-                db.execute("UPDATE contents SET sample = ? WHERE number = ?", (change(text), row[0]))
-            return str(row[1])
+            number, state, worker, given_to = row
+            others = [name for name in json.loads(given_to) if not keeps_live_run(name)]
+            if state == DELIVERED and len(others) < len(json.loads(given_to)):
+                sql = "UPDATE samples SET state = ?, due = ?, given_to = ?, tries = 0 WHERE number = ?"
+                db.execute(sql, (SCORED, now, json.dumps(others), number))
+                count(db, EARLIER, {"delivered": -1})
+                state = AMENDED
+            elif state == DELIVERED or (state == SCORED and (worker is not None or others != json.loads(given_to))):
+                return DELIVERED
+            (text,) = db.execute("SELECT sample FROM contents WHERE number = ?", (number,)).fetchone()
+            db.execute("UPDATE contents SET sample = ? WHERE number = ?", (change(text), number))
+            return str(state)
 
     def result(self, key: str) -> ScoredSample | None:
         """The scores of a sample, as long as the queue has them."""
@@ -357,6 +372,11 @@ class QueueFile(Database):
 
 
 _PAGES = ("page_count", "freelist_count", "page_size")
+
+
+def keeps_live_run(name: str) -> bool:
+    """Whether a sink keeps a live run, by its name."""
+    return name.startswith("store:") or name == "StoreSink"
 
 
 def _is_duplicate(db: Any, key: str) -> bool:

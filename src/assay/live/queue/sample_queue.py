@@ -27,11 +27,11 @@ from assay.live import environment
 from assay.live.application import Application
 from assay.live.base import BaseIntake
 from assay.live.exit_hooks import follow_server
-from assay.live.feedback import ATTACHED, LATE, REFUSED, Feedback, with_feedback
+from assay.live.feedback import ADDED, ATTACHED, LATE, REFUSED, Feedback
 from assay.live.health import Health
 from assay.live.mailbox import Mailbox
 from assay.live.protocol import Submission
-from assay.live.queue.queue_file import WAITING, QueueFile, fold_processes
+from assay.live.queue.queue_file import AMENDED, DELIVERED, QueueFile, fold_processes
 from assay.live.queue.rows import process_name
 from assay.live.queue.status import QueueReport, report_of
 from assay.live.sampling import Sampling
@@ -300,10 +300,10 @@ class SampleQueue(BaseIntake):
                 return
             for index, (waiting, text) in enumerate(self._batch):
                 if waiting == key:
-                    self._batch[index] = (key, _amended(text, feedback))
+                    self._batch[index] = (key, self._amended(text, feedback))
                     sampler.counts[ATTACHED] += 1
                     return
-            state = self._file.amend(key, lambda text: _amended(text, feedback))
+            state = self._file.amend(key, lambda text: self._amended(text, feedback))
         except Exception as error:
             sampler.counts[REFUSED] += 1
             self.count_error(error, "feedback")
@@ -311,7 +311,11 @@ class SampleQueue(BaseIntake):
         if state is None:
             sampler.note(key, feedback)
         else:
-            sampler.counts[ATTACHED if state == WAITING else LATE] += 1
+            sampler.counts[{AMENDED: ADDED, DELIVERED: LATE}.get(state, ATTACHED)] += 1
+
+    def _amended(self, text: str, feedback: Feedback) -> str:
+        """A sample that was taken, as JSON, with the feedback that came after that."""
+        return to_json(self._sampler.with_later_feedback(Sample.from_dict(json.loads(text)), feedback).to_dict())
 
 
 def size_of_feedback(feedback: Feedback) -> int:
@@ -321,7 +325,3 @@ def size_of_feedback(feedback: Feedback) -> int:
 
 def _entry(sample: Sample) -> tuple[str, str]:
     return sample.key().encode("utf-8", "replace").decode(), to_json(sample.to_dict())
-
-
-def _amended(text: str, feedback: Feedback) -> str:
-    return to_json(with_feedback(Sample.from_dict(json.loads(text)), feedback).to_dict())
