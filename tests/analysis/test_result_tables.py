@@ -30,7 +30,7 @@ ROOMS = ("analysis", "evaluation", "stats", "store", "live", "judges.cascade", "
 #: Classes that are no results: what users pass in, and what never leaves assay.
 NOT_RESULTS = {
     # passed in, or read to be passed on
-    "Annotation", "Assumptions", "Definition", "Gate", "GateRule", "HostRow", "Label", "Processes", "ReportOptions",
+    "Application", "Window", "Annotation", "Assumptions", "Definition", "Gate", "GateRule", "HostRow", "Label", "Processes", "ReportOptions",
     "RunOptions", "Sampling", "SamplingRule", "Scale", "Shard", "ShardRecipe", "ShardTask", "ShardedFiles", "Threshold",
     # inside
     "Case", "CauseDecision", "CellsOf", "ClaimFacts", "Components", "ConfusionCounts", "Deaths", "Facts", "Figure",
@@ -38,7 +38,7 @@ NOT_RESULTS = {
     "LeasedSample", "LimitEvidence", "Line", "Moments", "One", "Outcome", "PackedPart", "PairedRow", "PendingDelivery",
     "Point", "Probe", "ProbeCase", "Readings", "ReportFigures", "Return", "RowPair", "RunItems", "SamplingDecision",
     "SelectedRows", "Session", "Family", "MatchedRows", "RefusalWording", "ClaimEvidence", "Expected", "Side",
-    "Signature", "ErrorGroup", "ReferenceClaim", "RowCount", "StoredFacts", "UnscoredRow",
+    "FoundRows", "Signature", "ErrorGroup", "ReferenceClaim", "RowCount", "StoredFacts", "UnscoredRow",
     "Rank", "MatrixCell", "MatrixRow", "SharedValues", "Statement", "TableView", "Thumbnails", "Transition", "ViewPart",
     # shows itself in a frame
     "InlineReport",

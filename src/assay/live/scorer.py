@@ -465,7 +465,11 @@ class LiveScorer(BaseIntake):
                 self._counts_due = True
 
     def write_counts(self) -> bool:
-        """On the thread that delivers: write what was counted since. False: some is left for another time."""
+        """Write what was counted since, on the thread that delivers.
+
+        Returns:
+            False where some is left for another time.
+        """
         with self._box.lock:
             self._counts_due = False
             totals = self._skips.changed()
