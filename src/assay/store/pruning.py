@@ -173,13 +173,10 @@ def delete_rows(db: Statements, run: str, numbers: Sequence[int]) -> int:
         The number of rows that were there.
     """
     db.execute("UPDATE runs SET saved = saved WHERE id = ?", (run,))  # a lock: nobody else deletes them meanwhile
-    deleted = digests = 0
-    for number in numbers:
-        sql = "SELECT id, body FROM rows WHERE run = ? AND number = ?"
-        row = db.execute(sql, (run, number)).fetchone()
-        if row is not None:
-            digests += row_digest(number, *row)
-            deleted += db.execute("DELETE FROM rows WHERE run = ? AND number = ?", (run, number)).rowcount
+    these = f"run = ? AND number IN ({', '.join('?' * len(numbers))})"
+    found = read_all(db, f"SELECT number, id, body FROM rows WHERE {these}", (run, *numbers))
+    deleted = db.execute(f"DELETE FROM rows WHERE {these}", (run, *numbers)).rowcount if found else 0
+    digests = sum(row_digest(*row) for row in found)
     if deleted:
         _uncount(db, run, deleted, digests, delete_columns(db, run, numbers))
     return deleted
