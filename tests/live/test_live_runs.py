@@ -201,6 +201,36 @@ def test_a_full_disk_costs_the_host_nothing(tmp_path: Path, monkeypatch: pytest.
     assert len(memory.written) == 3
 
 
+def test_sqlite_without_room_costs_the_host_nothing(tmp_path: Path) -> None:
+    """SQLite itself says that the file is full: it may not grow by a page."""
+    sink = StoreSink(tmp_path, application="shop")
+    live = scorer(sinks=[sink])
+    live.submit(sample("before"))
+    live.flush(10)
+    store = sink._store.get()
+    store.query("PRAGMA max_page_count = 1")  # as many as there are
+    large = random.Random(1).randbytes(50_000).hex()
+    assert live.submit(Sample(id="large", question="q", answer=large))
+    live.flush(10)
+    health = live.close()
+    assert health.errors == {"Undelivered": 1}
+    assert "the disk is full" in (health.last_error or "")
+    assert ids(tmp_path) == ["before"]
+    assert counts(tmp_path) == {"undelivered": 1}
+
+
+def test_counts_of_a_quiet_application_are_written_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sample, and nothing after it."""
+    monkeypatch.setattr("assay.live.scorer.COUNTED", 0.01)
+    live = scorer(store=tmp_path, application="shop", sampling=Sampling(0.0))
+    live.submit(sample("a"))
+    until = time.monotonic() + 20
+    while counts(tmp_path) != {"sampled_out": 1}:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    live.close()
+
+
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="permissions do not hold here")
 def test_a_store_that_cannot_be_made_costs_the_host_nothing(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.store.windows import ACCEPTED, parse_window, resolve_timezone, split_run
+from assay.store.windows import ACCEPTED, parse_window, resolve_run, resolve_timezone, split_run
 
 HOUR, DAY = 3600.0, 86_400.0
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC).timestamp()
@@ -168,6 +168,26 @@ def test_a_name_is_split_into_run_and_window(
     name: str, runs: tuple[str, ...], expected: tuple[str, str | None]
 ) -> None:
     assert split_run(name, runs.__contains__) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("shop@7d", ("live/shop", "7d")),
+        ("shop", ("live/shop", None)),
+        ("live/shop@today", ("live/shop", "today")),
+        ("shop@7dd", ("live/shop", "7dd")),
+        ("nightly@7d", ("nightly", "7d")),  # a run of this name wins over live/nightly
+        ("live@7d", ("live", "7d")),
+        ("odd@7d", ("odd@7d", None)),
+        ("none@7d", ("none", "7d")),
+        ("none", ("none", None)),
+        ("x" * 300, ("x" * 300, None)),
+    ],
+)
+def test_an_application_stands_for_its_live_run(name: str, expected: tuple[str, str | None]) -> None:
+    runs = ("live", "live/shop", "live/nightly", "nightly", "odd@7d")
+    assert resolve_run(name, runs.__contains__) == expected
 
 
 @given(st.text(max_size=20), st.sampled_from(["7d", "today", "14d..7d", "2026-11-01..2026-11-08"]))

@@ -312,6 +312,7 @@ class LiveScorer(BaseIntake):
             self._box.changed()
         if SCORING.here:
             self._start()
+            self._plan_counts()
 
     def _cache_here(self) -> JudgementCache:
         """The cache for one sample: judgements, and what a judge holds, belong to a thread's loop."""

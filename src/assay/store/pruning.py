@@ -13,6 +13,7 @@ from typing import NamedTuple
 from assay._util.tabular import Tabular
 from assay.errors import InputError
 from assay.store.digests import row_digest
+from assay.store.live_counts import delete_counts
 from assay.store.rows import count_rows, digest_of_rows
 from assay.store.score_columns import delete_columns, delete_stray_columns
 from assay.store.store import Store
@@ -96,6 +97,8 @@ def prune(
         store.write(work)
     except _DryRun:
         return PruneResult(*found[-1], before, None)
+    for run in found[-1][0]:
+        delete_counts(store, run)
     store.shrink()
     return PruneResult(*found[-1], before, store.size())
 

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
 from assay.errors import InputError
+from assay.store.live_runs import live_run_name
 
 UTC_NAME = "UTC"
 
@@ -112,6 +113,29 @@ def split_run(name: str, exists: Callable[[str], bool] = lambda name: False) -> 
     if not sign or not run or exists(name):
         return name, None
     return (run, window) if _reads_as_window(window) or exists(run) else (name, None)
+
+
+def resolve_run(name: str, exists: Callable[[str], bool]) -> tuple[str, str | None]:
+    """Find the run and the window that a user means; the application's name stands for its live run.
+
+    Args:
+        name: For example `live/shop@7d`, `shop@7d`, `shop` or `nightly`.
+        exists: Whether the store has a run of this name. A run of exactly this name wins.
+
+    Returns:
+        Name of the run, which may not exist, and the text of the window; None without one.
+    """
+    run, window = split_run(name, lambda one: exists(one) or exists(_live_run_name_or(one)))
+    live = _live_run_name_or(run)
+    return (live if not exists(run) and exists(live) else run), window
+
+
+def _live_run_name_or(name: str) -> str:
+    """The live run of an application; the name itself where no application can have it."""
+    try:
+        return live_run_name(name)
+    except InputError:
+        return name
 
 
 def _reads_as_window(text: str) -> bool:
