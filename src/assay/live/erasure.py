@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from assay.store.erasure import (
     is_log_empty,
     sample_matches,
     scrub,
+    texts_in_judgements,
     texts_of_json,
 )
 from assay.store.rows import PAGE, in_pages
@@ -83,27 +84,20 @@ def erase(
     check_where(where)
     found = FoundRows() if store is None else find_rows(store, where, runs)
     spool = None if queue is None else _QueuedSamples(Path(queue), where)
-    if spool is not None:
-        found.texts |= spool.texts
-    if store is not None:
-        drop_shared_texts(store, found)
-    if spool is not None:
-        found.texts -= spool.texts_of_others
-    with_cache = [] if store is None else [store]
     cache = None if spool is None or not store_may_exist(spool.folder) else Store(spool.folder)
-    if cache is not None:
-        with_cache.append(cache)
+    caches = [one for one in (store, cache) if one is not None]
     try:
-        judgements = [find_judgements(one, found.texts) for one in with_cache]
+        _find_own_texts(found, store, spool, caches)
+        judgements = [find_judgements(one, found.texts) for one in caches]
         scrubbed = not dry_run
         if not dry_run:
             if store is not None:
                 delete_found_rows(store, found)
-            for one, numbers in zip(with_cache, judgements, strict=True):
+            for one, numbers in zip(caches, judgements, strict=True):
                 delete_judgements(one, numbers)
             if spool is not None:
                 scrubbed = spool.delete()
-            scrubbed = [scrub(one) for one in with_cache].count(False) == 0 and scrubbed  # each of them
+            scrubbed = [scrub(one) for one in caches].count(False) == 0 and scrubbed  # each of them
     finally:
         if cache is not None:
             cache.close()
@@ -116,13 +110,25 @@ def erase(
     )
 
 
+def _find_own_texts(
+    found: FoundRows, store: Store | None, spool: _QueuedSamples | None, caches: Sequence[Store]
+) -> None:
+    """Keep the texts that a judgement holds, and that neither another row nor another sample has."""
+    if spool is not None:
+        found.texts |= spool.texts
+    found.texts = set[str]().union(*(texts_in_judgements(one, found.texts) for one in caches))
+    if store is not None and found.texts:  # else nobody need read all other rows
+        drop_shared_texts(store, found)
+    if spool is not None and found.texts:
+        found.texts -= spool.texts_of_others(found.texts)
+
+
 class _QueuedSamples:
     """The samples of a queue that meet the conditions.
 
     Attributes:
         numbers: Their numbers.
         texts: Their texts and those of their scores.
-        texts_of_others: Texts of the other samples, among those.
     """
 
     def __init__(self, folder: Path, where: Mapping[str, str]) -> None:
@@ -133,16 +139,18 @@ class _QueuedSamples:
         self._what = f"queue {str(folder)!r} cannot be"
         self.numbers: list[int] = []
         self.texts: set[str] = set()
-        self.texts_of_others: set[str] = set()
         for number, sample, scores in self._samples():
             if sample_matches(sample, where):
                 self.numbers.append(number)
                 self.texts |= texts_of_json([sample, scores or "{}"])
-        if self.texts:
-            mine = set(self.numbers)
-            for number, sample, scores in self._samples():
-                if number not in mine:
-                    self.texts_of_others |= texts_of_json([sample, scores or "{}"]) & self.texts
+
+    def texts_of_others(self, texts: set[str]) -> set[str]:
+        """Those of these texts that other samples of the queue have."""
+        mine, found = set(self.numbers), set[str]()
+        for number, sample, scores in self._samples():
+            if number not in mine:
+                found |= texts_of_json([sample, scores or "{}"]) & texts
+        return found
 
     def _samples(self) -> Iterator[tuple[int, str, str | None]]:
         sql = (

@@ -156,9 +156,33 @@ def find_judgements(store: Store, texts: Collection[str]) -> list[int]:
     Raises:
         StoreError: The store cannot be read.
     """
+    return [number for number, held in _judgements(store) if not held.isdisjoint(texts)] if texts else []
+
+
+def texts_in_judgements(store: Store, texts: Collection[str]) -> set[str]:
+    """Find those of these texts that a cached judgement holds.
+
+    Args:
+        store: The store.
+        texts: The texts.
+
+    Returns:
+        Those that are in a judgement.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    found: set[str] = set()
+    for _, held in _judgements(store) if texts else ():
+        found |= held.intersection(texts)
+    return found
+
+
+def _judgements(store: Store) -> Iterator[tuple[int, set[str]]]:
+    """The number of each cached judgement, and its texts."""
     sql = f"SELECT number, judgement FROM judgements WHERE number > ? ORDER BY number LIMIT {PAGE}"
-    pages = in_pages(lambda last: store.query(sql, last)) if texts else ()
-    return [number for number, blob in pages if not texts_in(read_packed(blob)).isdisjoint(texts)]
+    for number, blob in in_pages(lambda last: store.query(sql, last)):
+        yield int(number), texts_in(read_packed(blob))
 
 
 def delete_judgements(store: Store, numbers: Sequence[int]) -> None:
