@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import random
 import subprocess
 import sys
@@ -207,6 +208,35 @@ def test_a_live_run_keeps_to_its_size(address: str) -> None:
         size = sum(len(body) for *_, body in store.row_bodies("live"))
     assert left == [f"{n}" for n in range(40 - len(left), 40)]  # the newest
     assert 80_000 < size <= 100_000
+
+
+def write_and_tidy(address: str, who: int) -> None:
+    sink = StoreSink(address, application="shop", retain_days=None, retain_gb=0.00002)
+    for n in range(40):
+        sample = Sample(id=f"{who} {n}", answer=random.Random(100 * who + n).randbytes(1_000).hex())
+        sink.write(ScoredSample(sample=sample, scores={"m": Score(metric="m", value=1.0)}))
+        sink._due = 0.0  # as if ten minutes had gone
+    sink.tidy()
+    sink.close()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(180)
+def test_processes_that_write_and_delete_at_the_same_time_agree(address: str) -> None:
+    """20 kB hold some 15 rows: the newest are there, and the run knows how many."""
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=write_and_tidy, args=(address, n)) for n in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0, 0, 0]
+    with Store(address) as store:
+        numbers, counts = store.numbers("live/shop"), store.row_counts("live/shop")
+        assert not check_store(store).damaged
+        assert (counts.stored, counts.missing) == (len(numbers), 0)
+        assert numbers == list(range(numbers[0], 121))  # each of 3 × 40 was a row, and the newest are left
+        assert sum(len(body) for *_, body in store.row_bodies("live/shop")) <= 20_000
 
 
 @pytest.mark.parametrize(
