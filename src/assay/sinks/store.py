@@ -81,6 +81,10 @@ class StoreSink:
     def __repr__(self) -> str:
         return call_repr(self, str(self.path), self.run)
 
+    def check(self) -> None:
+        """Open the store. Raises StoreError where there can be none."""
+        self._store.get()
+
     def write(self, scored: ScoredSample) -> Receipt:
         """Keep one scored sample. Raises StoreError where there can be no store, Undelivered where it fails later."""
         names = tuple(scored.scores)
@@ -148,8 +152,7 @@ class StoreSink:
                 continue
             found = retain(store, run, older_than=seconds, max_bytes=most, until=until)
             done = done and found.done
-            if seconds is not None:
-                tidy_counts(store, run, time.time() - seconds)
+            tidy_counts(store, run, 0.0 if seconds is None else time.time() - seconds)
         if not done:
             self._due = time.monotonic() + SOON
 
