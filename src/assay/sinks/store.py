@@ -130,8 +130,7 @@ class StoreSink:
                 kept = row.scored.sample
                 if kept.id == key:
                     ((at,),) = store.query("SELECT at FROM rows WHERE run = ? AND number = ?", run, row.number)
-                    changed = self._kept(ScoredSample(sample=change(kept), scores={})).sample
-                    metadata = {"ended": at, **changed.metadata}  # it is not of now
+                    metadata = {"ended": at, **self._changed(kept, change(kept))}  # it is not of now
                     store.merge_row(run, ScoredSample(sample=replace(kept, metadata=metadata), scores={}))
                     return True
         return False
@@ -176,6 +175,15 @@ class StoreSink:
         data = hidden_texts(scored.to_dict(), self._hide)
         sample = Sample.from_dict({**data["sample"], "id": scored.sample.key()})  # its hash would change with the texts
         return ScoredSample(sample=sample, scores={name: Score.from_dict(one) for name, one in data["scores"].items()})
+
+    def _changed(self, before: Sample, after: Sample) -> dict[str, Any]:
+        """Metadata as it is kept after a change: what is new is masked; what is kept already was, and stays."""
+        hidden = self._kept(ScoredSample(sample=after, scores={})).sample.metadata
+        same = {
+            key for key, value in after.metadata.items() if key in before.metadata and before.metadata[key] == value
+        }
+        return {key: before.metadata[key] if key in same else hidden[key] for key in after.metadata
+                if key in same or key in hidden}  # fmt: skip
 
     def _describe(self, store: Store, run: str, scored: ScoredSample) -> None:
         """Say of the run which metrics and judge it has, where that is news."""
