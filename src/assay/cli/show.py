@@ -84,7 +84,7 @@ def _show_row(result: Result, run: str, row: str, metric: str | None, full: bool
     if as_json:
         say_json(result.row(row).to_dict(), indent=2)
         return
-    render(sample_view(result.store.get_row(result.run, row), metric, full=full))
+    render(sample_view(result.get_row(row), metric, full=full))
     if metric is None and not full and result.explain(row).shortened:
         say(f"\nshortened; all verdicts: assay show {run} {row} --full", aside=True)
 
