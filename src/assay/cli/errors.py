@@ -45,7 +45,7 @@ def errors(
         raise InputError(f"-n: expected at least 1, got {n}")
     if n is not None and cause is None:
         raise InputError("-n: goes with --cause CAUSE")
-    result = run_held(run, store)
+    result = run_held(run, store, notes=True)
     found = _of_cause(result, cause)
     if as_json:
         say_json([asdict(one) for one in found], indent=2)

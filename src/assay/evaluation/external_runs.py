@@ -1,4 +1,11 @@
-"""Runs that other tools hold, as results: `mlflow:RUN`, `ragas:scores.csv` for `assay compare`.
+"""Runs by address, as results: of a store, in files that assay wrote, in a queue, and those that other tools hold.
+
+    open_run("baseline")                        a run of the store at hand
+    open_run("rows.jsonl")                      a file, recognised by its content
+    open_run("old/.assay#baseline")             a run of another store; without #RUN its last one
+    open_run("postgresql://me@host/eval#main")  the same in a database
+    open_run("spool")                           the scored samples in a queue's folder
+    open_run("ragas:scores.csv")                what another tool holds
 
 Packages add theirs under the entry point group `assay.runs`: a callable that takes the part after the colon, and gives
 the judge's name, the scored rows, and where it has some notes on them. Result files of other systems are read by
@@ -10,15 +17,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from assay._util.normalise import well_formed
 from assay._util.plugins import load
+from assay.data.named_sources import is_source_name
+from assay.data.outputs.reading import find_output, refuse_file
+from assay.data.outputs.records import Output, RangeOf, ScoreRange
 from assay.errors import InputError
+from assay.evaluation.imports.scales import Stated, scale_of
+from assay.evaluation.output_runs import run_of_output
 from assay.evaluation.result import Result
+from assay.evaluation.run_addresses import path_at, queue_at, refuse_folder, stored_run_at
 from assay.records import ScoredSample
 from assay.store.store import Store
+from assay.store.tables import store_may_exist
 
 GROUP = "assay.runs"
 
@@ -40,6 +57,125 @@ _OURS: Mapping[str, str] = {
 }
 #: Whose result files are read, by the name before the colon.
 FILES = tuple(_OURS)
+
+
+def open_run(
+    run: str | PathLike[str] = "last", store: Store | str | Path = ".assay", *, scales: Stated | None = None
+) -> Result:
+    """Open a run, wherever it is.
+
+    A run of the store comes before a file of the same name. What a file or a queue holds becomes a run in a store that
+    is deleted when it is no longer used.
+
+    Args:
+        run: Name of a run of the store, or "last"; a file that assay wrote with scores (`JsonlSink`, `--out`,
+            `assay report -o` as JSON, CSV and Parquet), whatever its name; the folder of a queue; another store, or a
+            run in it as `STORE#RUN`; `NAME:ADDRESS` of what another tool holds.
+        store: The store at hand, its folder or its database URL.
+        scales: Worst and best value of metrics of which a file does not say them: {"tone": (1, 5)}.
+
+    Returns:
+        The run. Its notes say what the file lacks.
+
+    Raises:
+        InputError: There is no such run, or the file holds none; the message says what to give.
+        MissingExtra: A package is missing that reads it.
+        StoreError: A store or a queue cannot be read.
+    """
+    if not isinstance(run, str):
+        return _run_at(fspath(run), scales) or _run_in(fspath(run), store)
+    if run == "last" or _has(run, store):
+        return _run_in(run, store)
+    if is_source_name(run):
+        return load_external_run(run, scales)
+    return _run_at(run, scales) or _run_in(run, store)
+
+
+def find_scored_rows(address: str, scales: Stated | None = None) -> Output | None:
+    """Find rows with scores in a file or a queue.
+
+    Args:
+        address: The file, or the folder of the queue.
+        scales: See `open_run`.
+
+    Returns:
+        The rows; None where nothing of that name is there.
+
+    Raises:
+        InputError: There is something else of that name.
+    """
+    path = path_at(address)
+    if path is None:
+        return None
+    queue = queue_at(path)
+    if queue is not None:
+        return queue
+    if path.is_dir():
+        raise refuse_folder(path)
+    if not path.is_file():
+        raise InputError(f"{address}: is no regular file; write what it gives to a file first")
+    return find_output(path, _range_of(scales or {})) or refuse_file(path, FILES, _tool_of)
+
+
+def _run_at(address: str, scales: Stated | None) -> Result | None:
+    """The run at an address outside of the store at hand; None where there is nothing."""
+    stored = stored_run_at(address)
+    if stored is not None:
+        return _run_in(stored.run, stored.store)
+    output = find_scored_rows(address, scales)
+    if output is None:
+        return None
+    path = Path(address).expanduser()
+    return run_of_output(address, output, folder=path if path.is_dir() else path.parent, started=path.stat().st_mtime)
+
+
+def _run_in(run: str, store: Store | str | Path) -> Result:
+    return Result.load(run, _opened(store))
+
+
+def _has(run: str, store: Store | str | Path) -> bool:
+    try:
+        return _opened(store).has_run(run)
+    except InputError:  # there is no store
+        return False
+
+
+def _opened(store: Store | str | Path) -> Store:
+    """The store. Raises InputError where there is none: looking makes no store."""
+    if isinstance(store, Store):
+        return store
+    if not store_may_exist(store):
+        raise InputError(f"store: there is none in {str(store)!r}; name yours with --store, or score something first")
+    return Store(store)
+
+
+def _range_of(scales: Stated) -> RangeOf:
+    """What is known of the range of a metric: what the user states, else what the metric of this name says."""
+
+    @cache
+    def find(label: str) -> ScoreRange | None:
+        found = scale_of("", label, scales) if label in scales else None
+        return _known_range(label) if found is None else ScoreRange(found.low, found.high, found.direction)
+
+    return find
+
+
+def _known_range(label: str) -> ScoreRange | None:
+    from assay.metrics.names import resolve_metrics
+
+    try:
+        (metric,) = resolve_metrics([label])
+    except (InputError, ValueError):  # a user's own
+        return None
+    return ScoreRange(metric.low, metric.high, metric.direction)
+
+
+def _tool_of(names: list[str]) -> str | None:
+    """The system whose metrics stand among the names of columns; the first of several."""
+    from assay.records.field_names import field_of
+
+    columns = [name for name in names if field_of(name) is None]
+    return next((tool for tool in FILES if any(scale_of(tool, name, {}) is not None for name in columns)), None)
 
 
 def load_external_run(spec: str, scales: Mapping[str, tuple[float, float]] | None = None) -> Result:
