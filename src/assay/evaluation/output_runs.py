@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from assay._util.normalise import well_formed
 from assay._util.terminal import pluralize
@@ -175,11 +175,11 @@ class _Filling:
             if not (self.lost or self.not_reached or any(self.gone.values())):
                 raise InputError(f"{self.run}: has no rows with scores")
         began = output.facts.get("started")
-        self._count(began if _is_number(began) else started)
-        self.store.put_run(self.run, self._info(output))
+        gone = self._count(began if _is_number(began) else started)
+        self.store.put_run(self.run, self._info(output, len(self.keys) + gone))
 
-    def _count(self, started: float | None) -> None:
-        """Tell the store of rows that it never had."""
+    def _count(self, started: float | None) -> int:
+        """Tell the store of rows that it never had; returns how many."""
         numbers = [*(number for number in sorted(self.lost) if number not in self.keys), *self._places()]
         saved, pruned = len(numbers) + sum(self.gone.values()), self.gone[_PRUNED]
 
@@ -194,6 +194,7 @@ class _Filling:
             )
 
         self.store.write(count)
+        return saved
 
     def _places(self) -> Iterator[int]:
         """Numbers for rows that cannot be read: the one after the row before where it is free, else at the end."""
@@ -205,10 +206,10 @@ class _Filling:
             last = max(last, number)
             yield number
 
-    def _info(self, output: Output) -> dict[str, Any]:
+    def _info(self, output: Output, rows: int) -> dict[str, Any]:
         facts = {name: found for name, kind in _FACTS.items() if isinstance(found := output.facts.get(name), kind)}
-        rows = len(self.keys) + len(self.unreadable) + len(self.lost) + sum(self.gone.values())
-        info: dict[str, Any] = {"stopped": self.stopped, "expected": rows + self.not_reached, **facts}
+        expected = rows + self.not_reached if self.not_reached else None
+        info: dict[str, Any] = {"stopped": self.stopped, "expected": expected, **facts}
         ended = output.facts.get("ended")
         info["ended"] = ended if ended in _ENDS else self.ended
         info["judge"] = facts.get("judge") or ", ".join(sorted(self.judges)) or NOT_SAID
@@ -240,17 +241,14 @@ def _merged(old: ScoredSample, new: ScoredSample) -> ScoredSample:
 
 
 def _without_pictures(sample: Sample) -> Sample:
-    groups = {
-        name: tuple(replace(one, image=None) for one in group)
-        for name in ("contexts", "reference_contexts")
-        if (group := getattr(sample, name))
-    }
-    return replace(sample, **groups)
+    groups = (sample.contexts, sample.reference_contexts)
+    bare, references = (group and tuple(replace(one, image=None) for one in group) for group in groups)
+    return replace(sample, contexts=bare, reference_contexts=references)
 
 
 def _texts(found: object) -> list[str]:
     return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 2**53

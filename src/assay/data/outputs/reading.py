@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
@@ -11,8 +12,9 @@ from typing import Any, NoReturn
 from assay.data.files import from_path
 from assay.data.outputs.content import INSTEAD, Format, format_of, is_sqlite, start_of
 from assay.data.outputs.records import Output, RangeOf
-from assay.data.outputs.score_tables import SAMPLE, SCORE, find_table
+from assay.data.outputs.score_tables import find_table
 from assay.data.outputs.scored_json import find_scored_json
+from assay.data.outputs.table_facts import facts_in
 from assay.data.sources import Source
 from assay.errors import InputError
 from assay.records.field_names import field_of
@@ -48,7 +50,8 @@ def find_output(path: Path, range_of: RangeOf, *, exact: bool = False) -> Output
         if found is not None or exact:
             return found
     source = _table(path, kind)
-    return find_table(source, _names(source), range_of, exact=exact)
+    table = find_table(source, _names(source), range_of, exact=exact)
+    return replace(table, facts=facts_in(path)) if table is not None and kind == "parquet" else table
 
 
 def _table(path: Path, kind: Format) -> Source:
@@ -75,11 +78,6 @@ def _names(source: Source) -> list[str]:
 
 def _keys(rows: Iterable[object]) -> list[str]:
     return list(dict.fromkeys(str(name) for row in rows if isinstance(row, Mapping) for name in row))
-
-
-def evidence_in(names: Iterable[str]) -> bool:
-    """Whether a table with these columns has the evidence of its scores."""
-    return {SAMPLE, SCORE}.issubset(names)
 
 
 def refuse_file(path: Path, tools: Iterable[str], tool_of: Any = None) -> NoReturn:

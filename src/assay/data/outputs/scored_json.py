@@ -64,7 +64,7 @@ def find_scored_json(path: Path, start: bytes, *, whole: bool) -> Output | None:
 
 def _first_objects(path: Path) -> list[Mapping[str, Any]]:
     """The first lines of a file, those that are an object each."""
-    found = []
+    found: list[Mapping[str, Any]] = []
     for line in first_lines(path, _LOOKED_AT):
         try:
             row = json.loads(line) if line.startswith(b"{") and line.endswith(b"}") else None
