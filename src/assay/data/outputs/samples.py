@@ -21,7 +21,10 @@ _ANY = ScoreRange(-math.inf, math.inf)
 def scored_source(path: Path) -> Source | None:
     """The samples of a file that assay wrote with their scores; None for any other file, and for one of no rows."""
     try:
-        output = find_output(path.expanduser(), lambda _: _ANY, exact=True)
+        path = path.expanduser()
+        if not path.is_file():  # of a pipe the first bytes can be read once
+            return None
+        output = find_output(path, lambda _: _ANY, exact=True)
     except (InputError, OSError, RuntimeError, ValueError):  # what is wrong with it is said where it is read as data
         return None
     if output is None:
