@@ -49,17 +49,23 @@ def find_scored_json(path: Path, start: bytes, *, whole: bool) -> Output | None:
     Raises:
         InputError: The file is no JSON.
     """
-    if _LINE.match(start) or any(map(is_scored, _first_objects(path))):
+    first = [] if _LINE.match(start) else _first_objects(path)
+    if _LINE.match(start) or any(map(is_scored, first)):
         return Output(lambda: _of_lines(path))
-    if _first_objects(path) or not (whole or _WHOLE.match(start)):
+    if (first and not _is_report(first[0])) or not (whole or _WHOLE.match(start)):
         return None
     found = json_of_file(path)
-    if isinstance(found, Mapping) and isinstance(found.get("samples"), list) and "run" in found:
+    if _is_report(found):
         return Output(lambda: _of_items(found["samples"], "sample"), facts=found)
     items = [found] if is_scored(found) else found
     if isinstance(items, list) and any(map(is_scored, items)):
         return Output(lambda: _of_items(items, "item"))
     return None
+
+
+def _is_report(found: object) -> bool:
+    """Whether this is what `assay report -o FILE.json` writes."""
+    return isinstance(found, Mapping) and isinstance(found.get("samples"), list) and "run" in found
 
 
 def _first_objects(path: Path) -> list[Mapping[str, Any]]:
