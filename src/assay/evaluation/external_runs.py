@@ -31,6 +31,7 @@ from assay.data.outputs.records import Output, RangeOf, ScoreRange
 from assay.errors import InputError
 from assay.evaluation.imports.scales import Stated, scale_of
 from assay.evaluation.output_runs import run_of_output
+from assay.evaluation.overview import overview_facts
 from assay.evaluation.result import Result
 from assay.evaluation.run_addresses import path_at, queue_at, refuse_folder, stored_run_at
 from assay.records import ScoredSample
@@ -207,10 +208,11 @@ def result_of(run: str, judge: str, rows: Iterable[ScoredSample], notes: tuple[s
     result = Result(run=run, store=store, judge=judge)
     store.create_run(run, {"judge": judge, "metrics": []})
     for scored in rows:
-        result.add(scored)
-        store.put_row(run, result.rows, scored)
+        facts = overview_facts(scored)
+        result.add(scored, facts=facts)
+        store.put_row(run, result.rows, scored, facts=facts.to_text())
     if not result.rows:
         raise InputError(f"run {run!r} has no rows")
     result.notes.extend(notes)
-    store.put_run(run, result.info())
+    result.save()
     return result

@@ -19,6 +19,7 @@ from assay.data.outputs.records import Output, OutputRow
 from assay.data.unreadable import UnreadableRow
 from assay.errors import InputError
 from assay.evaluation.completeness import UNSCORED
+from assay.evaluation.overview import overview_facts
 from assay.evaluation.result import Result
 from assay.records import Sample, ScoredSample
 from assay.records.missing_rows import is_missing_row
@@ -149,7 +150,8 @@ class _Filling:
         return self.store.get_row(self.run, f"row:{number}").scored if waiting is None else waiting
 
     def _write(self) -> None:
-        self.store.put_rows(self.run, self.waiting.items())
+        facts = ((number, scored, overview_facts(scored).to_text()) for number, scored in self.waiting.items())
+        self.store.put_rows(self.run, facts)
         self.waiting.clear()
 
     def _count_missing(self, number: int | None, scored: ScoredSample) -> None:
