@@ -84,12 +84,16 @@ def open_run(
         StoreError: A store or a queue cannot be read.
     """
     if not isinstance(run, str):
-        return _run_at(fspath(run), scales) or _run_in(fspath(run), store)
-    if run == "last" or _has(run, store):
-        return _run_in(run, store)
+        found = _run_at(fspath(run), scales)
+        if found is None:
+            raise InputError(f"run: there is no file or folder {fspath(run)!r}")
+        return found
+    kept = _opened(store)
+    if run == "last" or (kept is not None and kept.has_run(run)):
+        return Result.load(run, _there(kept, store))
     if is_source_name(run):
         return load_external_run(run, scales)
-    return _run_at(run, scales) or _run_in(run, store)
+    return _run_at(run, scales) or Result.load(run, _there(kept, store))
 
 
 def find_scored_rows(address: str, scales: Stated | None = None) -> Output | None:
@@ -122,7 +126,7 @@ def _run_at(address: str, scales: Stated | None) -> Result | None:
     """The run at an address outside of the store at hand; None where there is nothing."""
     stored = stored_run_at(address)
     if stored is not None:
-        return _run_in(stored.run, stored.store)
+        return Result.load(stored.run, Store(stored.store))
     output = find_scored_rows(address, scales)
     if output is None:
         return None
@@ -130,24 +134,17 @@ def _run_at(address: str, scales: Stated | None) -> Result | None:
     return run_of_output(address, output, folder=path if path.is_dir() else path.parent, started=path.stat().st_mtime)
 
 
-def _run_in(run: str, store: Store | str | Path) -> Result:
-    return Result.load(run, _opened(store))
-
-
-def _has(run: str, store: Store | str | Path) -> bool:
-    try:
-        return _opened(store).has_run(run)
-    except InputError:  # there is no store
-        return False
-
-
-def _opened(store: Store | str | Path) -> Store:
-    """The store. Raises InputError where there is none: looking makes no store."""
+def _opened(store: Store | str | Path) -> Store | None:
+    """The store at hand; None where there is none: looking makes no store."""
     if isinstance(store, Store):
         return store
-    if not store_may_exist(store):
+    return Store(store) if store_may_exist(store) else None
+
+
+def _there(kept: Store | None, store: Store | str | Path) -> Store:
+    if kept is None:
         raise InputError(f"store: there is none in {str(store)!r}; name yours with --store, or score something first")
-    return Store(store)
+    return kept
 
 
 def _range_of(scales: Stated) -> RangeOf:

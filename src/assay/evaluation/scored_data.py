@@ -12,7 +12,7 @@ from assay.data.sources import Source
 from assay.data.unreadable import UnreadableRow
 from assay.errors import Cause
 from assay.evaluation.result import Result
-from assay.evaluation.run_addresses import path_at, queue_at, stored_run_at
+from assay.evaluation.run_addresses import StoredRun, path_at, queue_at, stored_run_at
 from assay.records import Sample
 from assay.records.missing_rows import is_missing_row
 from assay.store.store import Store
@@ -47,17 +47,17 @@ def scored_data(address: str, *, limit: int | None = None, language: str | None 
 def _rows_at(address: str) -> Callable[[], Samples] | None:
     stored = stored_run_at(address)
     if stored is not None:
-        result = Result.load(stored.run, Store(stored.store))
-        return lambda: _samples_of(result)
+        return lambda: _samples_of(stored)
     path = path_at(address)
     queue = None if path is None else queue_at(path)
     return None if queue is None else lambda: samples_of(queue)
 
 
-def _samples_of(result: Result) -> Samples:
-    for number, scored in result.all_rows():
-        if not is_missing_row(scored.sample):
-            yield scored.sample
-            continue
-        why = next((one.error.message for one in scored.scores.values() if one.error is not None), "it is missing")
-        yield RowError(number=number or 0, id=scored.sample.id, message=f"{result.run}: {why}", cause=Cause.LOST)
+def _samples_of(stored: StoredRun) -> Samples:
+    with Store(stored.store) as store:
+        for number, scored in Result.load(stored.run, store).all_rows():
+            if not is_missing_row(scored.sample):
+                yield scored.sample
+                continue
+            why = next((one.error.message for one in scored.scores.values() if one.error is not None), "it is missing")
+            yield RowError(number=number or 0, id=scored.sample.id, message=f"{stored.run}: {why}", cause=Cause.LOST)
