@@ -54,6 +54,9 @@ def test_a_data_set_with_columns_of_such_names_stays_one(tmp_path: Path) -> None
     ((_, sample),) = open_data(tmp_path / "a.jsonl")
     assert isinstance(sample, Sample)
     assert sample.metadata == {"sample": {"a": 1}, "scores": {"b": 2}}
+    (tmp_path / "b.jsonl").write_text('{"sample": {"a": 1}, "question": "Why?", "answer": "x"}\n')
+    ((_, sample),) = open_data(tmp_path / "b.jsonl")
+    assert isinstance(sample, Sample)
     (tmp_path / "a.csv").write_text("id,question,answer,latency,latency_error\na,Why?,x,3,1\n")
     ((_, sample),) = open_data(tmp_path / "a.csv")
     assert isinstance(sample, Sample)

@@ -56,6 +56,8 @@ _OURS: Mapping[str, str] = {
     "phoenix": "phoenix:open_phoenix",
     "langfuse": "langfuse:open_langfuse",
 }
+#: Endings of names that mean files.
+_FILES = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".gz", ".db", ".html", ".md", ".xml"})
 #: Whose result files are read, by the name before the colon.
 FILES = tuple(_OURS)
 
@@ -93,7 +95,12 @@ def open_run(
         return Result.load(run, _there(kept, store))
     if is_source_name(run):
         return load_external_run(run, scales)
-    return _run_at(run, scales) or Result.load(run, _there(kept, store))
+    found = _run_at(run, scales)
+    if found is not None:
+        return found
+    if Path(run).suffix.lower() in _FILES:
+        raise InputError(f"run: there is no file {run!r}, and no run of this name in the store {str(store)!r}")
+    return Result.load(run, _there(kept, store))
 
 
 def find_scored_rows(address: str, scales: Stated | None = None) -> Output | None:

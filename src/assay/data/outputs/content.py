@@ -13,7 +13,7 @@ Format = Literal["json", "csv", "parquet", "sqlite"]
 
 _BOM = b"\xef\xbb\xbf"
 _SQLITE, _PARQUET, _ZIP = b"SQLite format 3\x00", b"PAR1", b"PK\x03\x04"
-_MARKDOWN = re.compile(rb"#{1,6} ")
+_MARKDOWN = re.compile(r"#{1,6} ")
 #: Which files of a run can be read back, for messages.
 INSTEAD = (
     "give the run itself, or a file with its rows: `assay score --out rows.jsonl`, "
@@ -77,7 +77,7 @@ def format_of(path: Path, start: bytes) -> Format:
         return "json"
     if start.startswith(b"<"):
         _refuse_markup(path, start)
-    if _MARKDOWN.match(start):
+    if _MARKDOWN.match(start[:8].decode("latin-1")):
         raise InputError(f"{path.name!r} is Markdown, a report for people, which is not read back; {INSTEAD}")
     if start.startswith(_ZIP):
         raise InputError(f"{path.name!r} is a spreadsheet or a ZIP archive; {INSTEAD}")

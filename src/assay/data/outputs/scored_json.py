@@ -17,10 +17,10 @@ from assay.records import ScoredSample
 
 #: How a line begins that `JsonlSink` or `Result.to_jsonl` wrote, also one that was cut short.
 _LINE = re.compile(
-    rb'\{[ \t]*+(?:"row":[ \t]*+(?:[0-9]++|null),[ \t]*+)?(?:"schema":[ \t]*+[0-9]++,[ \t]*+)?"sample":[ \t]*+\{'
+    r'\{[ \t]*+(?:"row":[ \t]*+(?:[0-9]++|null),[ \t]*+)?"schema":[ \t]*+[0-9]++,[ \t]*+"sample":[ \t]*+\{'
 )
 #: How a file of JSON begins that may hold rows in one piece: a report, a list of rows, one row.
-_WHOLE = re.compile(rb'(?:\{\s*+"run":|(?:\[\s*+)?\{\s*+"(?:row|schema|sample|scores)":)')
+_WHOLE = re.compile(r'(?:\{\s*+"run":|(?:\[\s*+)?\{\s*+"(?:row|schema|sample|scores)":)')
 _LOOKED_AT = 5  # lines
 
 
@@ -49,10 +49,12 @@ def find_scored_json(path: Path, start: bytes, *, whole: bool) -> Output | None:
     Raises:
         InputError: The file is no JSON.
     """
-    first = [] if _LINE.match(start) else _first_objects(path)
-    if _LINE.match(start) or any(map(is_scored, first)):
+    text = start.decode("latin-1")  # a character for each byte: what is matched is ASCII
+    written = _LINE.match(text) is not None
+    first = [] if written else _first_objects(path)
+    if written or any(map(is_scored, first)):
         return Output(lambda: _of_lines(path))
-    if (first and not _is_report(first[0])) or not (whole or _WHOLE.match(start)):
+    if (first and not _is_report(first[0])) or not (whole or _WHOLE.match(text)):
         return None
     found = json_of_file(path)
     if _is_report(found):
