@@ -74,11 +74,14 @@ def test_a_line_that_was_cut_counts_as_a_row_that_cannot_be_read(written: dict[s
     assert opened(tmp_path / "cut", whole[: len(whole) - 1]).complete, "the end of the last line is no part of the row"
 
 
-def test_a_line_that_is_no_json_keeps_its_place(written: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_line_that_is_no_json_keeps_its_place(
+    written: dict[str, bytes], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     lines = written["jsonl"].splitlines(keepends=True)
     found = opened(tmp_path / "a", b"".join([lines[0], b"{no json\n", *lines[2:]]))
     assert [row.number for row in found.numbered_rows()] == [1, 3, 4]
     assert [(one.number, one.cause) for one in found.errors] == [(2, "lost")]
+    assert not caplog.records, "a note of the run says it"
     first = opened(tmp_path / "a", b"".join([lines[0][:50], b"\n", *lines[1:]]))
     assert (first.rows, first.unreadable) == (COUNT - 1, 1)
 

@@ -7,6 +7,8 @@ is one that cannot be read in the new store.
 from __future__ import annotations
 
 import hashlib
+import logging
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -57,6 +59,8 @@ def run_of_output(run: str, output: Output, *, folder: Path | None, started: flo
         StoreError: The temporary store cannot be written.
     """
     store = Store.temporary()
+    _UNNAMED.add(store.name)
+    weakref.finalize(store, _UNNAMED.discard, store.name)
     try:
         filling = _Filling(well_formed(run), store, folder)
         filling.read(output.rows())
@@ -65,6 +69,17 @@ def run_of_output(run: str, output: Output, *, folder: Path | None, started: flo
     except BaseException:
         store.close()
         raise
+
+
+#: Stores of runs whose notes name the rows that cannot be read: each look at such a row would warn of it again.
+_UNNAMED: set[str] = set()
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not (isinstance(record.args, tuple) and record.args and record.args[0] in _UNNAMED)
+
+
+logging.getLogger("assay.store").addFilter(_is_news)
 
 
 @dataclass(slots=True)
