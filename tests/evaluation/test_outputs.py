@@ -217,6 +217,28 @@ def test_a_sample_that_a_sink_has_several_times_is_one_row_as_in_a_store(tmp_pat
     assert facts(runs[0]) == facts(runs[1])
 
 
+def test_what_a_sink_moved_away_is_named(tmp_path: Path) -> None:
+    file = JsonlSink(tmp_path / "a.jsonl", max_bytes=400)
+    for number in range(3):
+        file.write(ScoredSample(sample=Sample(id=str(number), answer="x"), scores=score("m", 1.0)))
+    file.close()
+    found = open_run(tmp_path / "a.jsonl")
+    assert found.rows < 3
+    assert any("a.jsonl.1 has earlier rows of a.jsonl, which are not read" in note for note in found.notes)
+
+
+def test_rows_whose_texts_were_hashed_or_masked_are_rows(tmp_path: Path) -> None:
+    """Without an id the key is that of the hashed texts: twice the same sample is one row."""
+    sample = Sample(question="Why?", answer="So.", contexts=(Context(text="It is.", image="pictures/a.png"),))
+    file = JsonlSink(tmp_path / "a.jsonl", texts=False)
+    for name in ("m", "n"):
+        file.write(ScoredSample(sample=sample, scores=score(name, 0.5)))
+    file.close()
+    (read,) = open_run(tmp_path / "a.jsonl")
+    assert read.values == {"m": 0.5, "n": 0.5}
+    assert (read.sample.answer or "").startswith("sha256:")
+
+
 def test_merging_reaches_rows_that_are_written_already(tmp_path: Path) -> None:
     """1,200 samples are more than two groups of 500; then each gets another metric."""
     file = JsonlSink(tmp_path / "a.jsonl")

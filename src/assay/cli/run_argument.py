@@ -43,7 +43,7 @@ def run_held(run: str, folder: Path, scales: Scales | None = None, *, notes: boo
     return result
 
 
-def named_again(run: str, result: Result) -> str:
+def run_again(run: str, result: Result) -> str:
     """The run as an argument of a further command, quoted for the shell: by its name where it was "last"."""
     return shlex.quote(result.run if run == "last" else run)
 

@@ -14,7 +14,7 @@ from assay.cli.option_groups import grouped
 from assay.cli.options import JsonOption, JudgeOptions, RunArgument, StoreOption
 from assay.cli.output import check_csv, say, say_json
 from assay.cli.output import show as render
-from assay.cli.run_argument import named_again, run_held
+from assay.cli.run_argument import run_again, run_held
 from assay.cli.score_output import print_result
 from assay.cli.show_options import TableOptions
 from assay.errors import InputError
@@ -76,7 +76,7 @@ def show(
         print_result(result, table.output(as_json), overview=True)
     else:
         before = None if baseline is None else run_held(baseline, store)
-        _show_run(result, before, metric, any_judge, named_again(run, result))
+        _show_run(result, before, metric, any_judge, run_again(run, result))
 
 
 def _show_row(result: Result, run: str, row: str, metric: str | None, full: bool, as_json: bool) -> None:

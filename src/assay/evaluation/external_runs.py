@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from os import PathLike, fspath
@@ -126,7 +127,11 @@ def find_scored_rows(address: str, scales: Stated | None = None) -> Output | Non
         raise refuse_folder(path)
     if not path.is_file():
         raise InputError(f"{address}: is no regular file; write what it gives to a file first")
-    return find_output(path, _range_of(scales or {})) or refuse_file(path, FILES, _tool_of)
+    found = find_output(path, _range_of(scales or {})) or refuse_file(path, FILES, _tool_of)
+    before = path.with_name(f"{path.name}.1")  # as `JsonlSink(max_bytes=)` names it
+    if not before.is_file():
+        return found
+    return replace(found, notes=(*found.notes, f"{before} has earlier rows of {path.name}, which are not read"))
 
 
 def _run_at(address: str, scales: Stated | None) -> Result | None:
