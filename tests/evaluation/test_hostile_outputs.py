@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -252,3 +254,28 @@ def test_a_row_that_is_no_sample_and_no_error_is_never_dropped() -> None:
     assert (found.rows, found.unreadable, found.metrics["own"].total) == (1, 2, 3)
     with pytest.raises(InputError, match="no row can be read: line 1 is bad"):
         run_of_output("a", Output(lambda: iter(bad)), folder=None)
+
+
+WRITING = """
+import sys
+from assay.records import Sample, Score, ScoredSample
+from assay.sinks import JsonlSink
+sink, number = JsonlSink(sys.argv[1]), 0
+while True:
+    scores = {"m": Score(metric="m", value=1.0)}
+    sink.write(ScoredSample(sample=Sample(id=str(number), answer="x" * 20_000), scores=scores))
+    number += 1
+    print(number, flush=True)
+"""
+
+
+def test_what_a_killed_process_wrote_is_a_run(tmp_path: Path) -> None:
+    """Each row that was said to be written is there; at most the one that was being written cannot be read."""
+    path = tmp_path / "rows.jsonl"
+    with subprocess.Popen([sys.executable, "-c", WRITING, path], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(30)]
+        process.kill()
+    found = open_run(path)
+    assert found.rows >= int(said[-1]) == 30
+    assert found.unreadable <= 1
