@@ -51,7 +51,7 @@ def failures(
     check_csv(as_csv)
     if n < 1:
         raise InputError(f"-n: expected at least 1, got {n}")
-    result = run_held(run, store)
+    result = run_held(run, store, notes=True)
     thresholds = _thresholds(result, below or [], above or [])
     if as_json or as_csv is not None:
         records = [{**asdict(one), "threshold": str(one.threshold)} for one in threshold_failures(result, thresholds)]
