@@ -55,6 +55,8 @@ NOT_READ = {
     "assay.data.rows:with_ids": "pairs passages and ids",
     "assay.data.missing_words:is_missing": "looks short texts up",
     "assay.data.reference_column:is_retrieved": "looks names up",
+    "assay.data.outputs.score_tables:find_table": "looks names of columns up",
+    "assay.data.outputs.score_tables:metric_columns": "the same",
     "assay.metrics.systems.lexical:bleu": "sacrebleu reads it, in linear time",
     "assay.metrics.systems.lexical:chrf": "the same",
     "assay.metrics.systems.lexical:rouge": "rouge-score cuts it into words; rapidfuzz takes 64 steps at a time",

@@ -26,7 +26,7 @@ def compare(
         list[str] | None,
         typer.Argument(
             metavar="FIRST [SECOND ...]",
-            help="Baseline, and runs to compare with it ('last' without one): a run, or mlflow:RUN, ragas:FILE.",
+            help="Baseline, and runs to compare with it ('last' without one): a run, a file, mlflow:RUN, ragas:FILE.",
         ),
     ] = None,
     *,

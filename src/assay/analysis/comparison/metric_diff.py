@@ -220,7 +220,7 @@ class Pairs:
 
     def _flips(self, first: Result, second: Result, number: int, other: int) -> tuple[Flip, ...]:
         before, after = (
-            result.store.get_row(result.run, f"row:{row}").scored.scores[self.metric]
+            result.get_row(f"row:{row}").scored.scores[self.metric]
             for result, row in ((first, number), (second, other))
         )
         return flips_of(before, after)
