@@ -48,6 +48,7 @@ TEXTS = frozenset({
 NOT_READ = {
     "assay.store.schema:source_number": "looks up the name of a judge prompt",
     "assay.store.erasure:find_judgements": "looks texts up in a set",
+    "assay.store.erasure:texts_in_judgements": "the same",
     "assay.store.live_counts:tidy_counts": "a time, not a text",
     "assay.evaluation.sharded.workers:error_of": "hands a message on",
     "assay.analysis.power:in_lines": "breaks sentences of ours, of a few numbers",
