@@ -1,7 +1,8 @@
 """False alarms and power of the drop monitor on simulated traffic: `python -m tests.benchmarks.bench_monitoring`.
 
-Each line is one setting: simulated traffic (tests/benchmarks/traffic.py), looked at every hour. Give names of settings to
-run some of them, `--runs N` for another number of runs, `--seed N` for other ones. Two processes; about 45 min of CPU.
+Each line is one setting: simulated traffic (tests/benchmarks/traffic.py), looked at every hour. Give names of settings
+to run some of them, `--runs N` for another number of runs, `--seed N` for other ones. Two processes; about 45 min of
+CPU.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The first opening of many drop monitors at once: the arithmetic of `assay.stats.drop_monitor`, for arrays of monitors.
+"""The first opening of many drop monitors at once: the arithmetic of `assay.stats.drop_monitor`, for arrays of
+monitors.
 
-A monitor of its own takes about a second for twelve weeks of hours. tests/stats/test_drop_monitor.py holds that both open
-at the same hour.
+A monitor of its own takes about a second for twelve weeks of hours. tests/stats/test_drop_monitor.py holds that both
+open at the same hour.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Hours:
 
         def up_to(found: np.ndarray) -> np.ndarray:
             by_hour = np.bincount(hour, weights=found, minlength=hours)[:hours]
-            return 1.0 + np.r_[0.0, np.cumsum(by_hour)[:-1]]
+            return np.asarray(1.0 + np.r_[0.0, np.cumsum(by_hour)[:-1]])
 
         squares, alone, weights = up_to(off * (off + 2.0 * before)), up_to(off * off), up_to(np.ones(off.size))
         self.variance[line] = np.maximum(squares, alone) / weights
@@ -131,5 +132,6 @@ def _thin(
             made[1][line, at] = np.logaddexp.reduce(wealth[line, places], axis=0)
         counts.append(len(groups))
     for line, count in enumerate(counts):  # those that keep fewer starts: the last one again, without money
-        made[0][line, count : max(counts)], made[2][line, count : max(counts)] = made[0][line, count - 1], made[2][line, count - 1]
+        for whole in (made[0], made[2]):
+            whole[line, count : max(counts)] = whole[line, count - 1]
     return *made, max(counts)

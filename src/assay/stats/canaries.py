@@ -1,14 +1,14 @@
 """Whether the judge changed, from canary rows: a small fixed set of rows that the judge scores again each day.
 
-The texts of the rows stay as they are, so a shift of their scores is the judge's. Each row is compared with itself. With R
-rows, whose differences have the mean d and the variance s², the e-value of "the judge is the same" is
+The texts of the rows stay as they are, so a shift of their scores is the judge's. Each row is compared with itself.
+With R rows, whose differences have the mean d and the variance s², the e-value of "the judge is the same" is
 
     (1 + k² I)^(-1/2) · exp( k² I² d² / (2 (1 + k² I)) ),     I = R / s²
 
-that of a normal mixture over shifts of the size k (Robbins, Ann. Math. Stat. 41, 1970). As days are added, I grows, and d
-moves as a martingale does where the judge is the same: the e-value reaches 1/alpha with probability alpha at most over all
-days, for means of rows that are near enough normal (asymptotic confidence sequences: Waudby-Smith et al., Ann. Stat. 52,
-2024). The shifts that are not refuted are the interval.
+that of a normal mixture over shifts of the size k (Robbins, Ann. Math. Stat. 41, 1970). As days are added, I grows,
+and d moves as a martingale does where the judge is the same: the e-value reaches 1/alpha with probability alpha at
+most over all days, for means of rows that are near enough normal (asymptotic confidence sequences: Waudby-Smith et
+al., Ann. Stat. 52, 2024). The shifts that are not refuted are the interval.
 """
 
 from __future__ import annotations
@@ -190,7 +190,8 @@ class CanaryMonitor:
 
     def state(self) -> dict[str, Any]:
         """The scorings as JSON values."""
-        return {"low": self.low, "high": self.high, "kept": self.kept, "scorings": [list(one) for one in self._scorings]}
+        scorings = [list(one) for one in self._scorings]
+        return {"low": self.low, "high": self.high, "kept": self.kept, "scorings": scorings}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -228,8 +229,8 @@ class Attribution(Tabular):
 def attribute_change(state: DropState, canaries: CanaryMonitor) -> Attribution:
     """Say whether a drop that a monitor found is the judge's or the application's.
 
-    The shift of the canary rows is compared with the drop. The judge explains it where the shift is sure and what is left
-    is not. The application explains it where the shift is surely less than half of the drop.
+    The shift of the canary rows is compared with the drop. The judge explains it where the shift is sure and what is
+    left is not. The application explains it where the shift is surely less than half of the drop.
 
     Args:
         state: An open state of a `DropMonitor`.

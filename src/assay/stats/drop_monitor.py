@@ -6,8 +6,8 @@ What is promised, for a mean that is stable but for a daily and weekly rhythm:
 - over a long time, a monitor opens falsely once in `period_days` / `false_alarms` days on average, or less often;
 
 both however often one looks, and with the reference estimated from the rows themselves (`assay.stats.step_evidence`).
-It holds for hourly means that vary as their rows and clusters say, or as the days before did where they vary more. It is
-exact for normal hourly means of known variance; the variance is estimated, and means of few rows are bounded by
+It holds for hourly means that vary as their rows and clusters say, or as the days before did where they vary more. It
+is exact for normal hourly means of known variance; the variance is estimated, and means of few rows are bounded by
 Bennett's inequality. What simulations show is in docs/evidence/live.md.
 
 A drop that is slower than four weeks is not seen: the reference goes with it.
@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from assay._util.tabular import Tabular
 from assay.errors import InputError
@@ -275,7 +274,8 @@ class DropMonitor:
     def _settle(self, block: Block, mean: float) -> bool:
         """While open, whether the mean is back: the same bet, on the reference against the level since the drop."""
         found, reference = self._opening, self._reference
-        assert found is not None and reference is not None
+        assert found is not None
+        assert reference is not None
         expected, spread, _ = reference.predict(block.own)
         surprise, fall = mean - expected, found["difference"]
         money = self._hourly * max(0, block.hour - found["settled"])
@@ -301,12 +301,13 @@ class DropMonitor:
             self._rebase(self._opening["since"], self._reference)
 
     def change(self) -> LevelChange | None:
-        """The change that is being watched: a drop that is open, or a rise of the last day. None where there is none."""
+        """The change that is being watched: a drop that is open, or a rise of the last day; None without one."""
         found = self._opening
         if found is None:
             return None
         state = self._opening_state(found)
-        assert state.mean is not None and state.reference is not None
+        assert state.mean is not None
+        assert state.reference is not None
         first, last = found["region"]
         return LevelChange(
             found["since"] * HOUR, first * HOUR, last * HOUR, state.reference, state.mean, found["evidence"]
