@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.stats.cluster_variance import IDLE
-from assay.stats.day_noise import LAG
+from assay.stats.day_noise import LAG, PRIOR_DAYS
 from assay.stats.drop_monitor import REFERENCE_DAYS
 from assay.stats.step_evidence import FINE, OLDEST, SIZES, SPLIT, bennett
 from assay.stats.weekly_baseline import EFFECTS, FREE, PRIOR_ROWS, effects_of
@@ -83,7 +83,7 @@ def openings(
         factor = np.ones(many)
         if old:
             squares = (days[:, :old] ** 2 / np.maximum(rows[:, :old], EMPTY)).sum(axis=1)
-            factor = np.maximum(1.0, squares / (old + np.sqrt(2.0 * old)))
+            factor = np.maximum(1.0, (squares + PRIOR_DAYS) / (old + PRIOR_DAYS))
         variance = found.variance[:, step] * factor
         if step >= 24 * REFERENCE_DAYS:
             if count == room:
@@ -125,7 +125,7 @@ def _thin(
     for line in range(many):
         groups: dict[int, list[int]] = {}
         for place, age in enumerate((hour - starts[line]).tolist()):
-            groups.setdefault(-1 - place if age < FINE else min(age, OLDEST) // 24, []).append(place)
+            groups.setdefault(-1 - age if age < FINE else min(age, OLDEST) // 24, []).append(place)
         for at, (day, places) in enumerate(sorted(groups.items(), key=lambda item: item[1][0])):
             kept = places[-1] if day == OLDEST // 24 else max(places, key=lambda place: float(most[line, place]))
             made[0][line, at], made[2][line, at] = starts[line, kept], seen[line, kept]

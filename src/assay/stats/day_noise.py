@@ -1,9 +1,9 @@
 """Whether days differ by more than their rows say: topics of the day, an index rebuilt at night, a busy provider.
 
-    factor = sum of squares of standardised means of days / (days + standard deviation of that sum)
+    factor = (sum of squares of standardised means of days + PRIOR_DAYS) / (days + PRIOR_DAYS)
 
-of the days that are older than a week: a drop must not count as noise. At 1 or more. One standard error is left out in
-favour of no such noise, as a factor that is too large hides drops.
+of the days that are older than a week: a drop must not count as noise. At 1 or more: days that differ by less than their
+rows say do so by chance.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any
 
 #: Days before the present one that do not count.
 LAG = 7
+#: Days that count as seen whose means vary as their rows say.
+PRIOR_DAYS = 8
 
 
 class DayNoise:
@@ -40,7 +42,7 @@ class DayNoise:
             days, squares = self._settled
             self._settled = days + 1, squares + total * total / rows
         days, squares = self._settled
-        self._factor = max(1.0, squares / (days + math.sqrt(2.0 * days))) if days else 1.0
+        self._factor = max(1.0, (squares + PRIOR_DAYS) / (days + PRIOR_DAYS))
         return self._factor
 
     def state(self) -> dict[str, Any]:

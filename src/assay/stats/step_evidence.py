@@ -167,7 +167,7 @@ class StepEvidence:
         """
         groups: dict[int, list[int]] = {}
         for place, age in enumerate((hour - self.starts).tolist()):
-            groups.setdefault(-1 - place if age < FINE else min(age, OLDEST) // 24, []).append(place)
+            groups.setdefault(-1 - age if age < FINE else min(age, OLDEST) // 24, []).append(place)
         most = self._wealth.max(axis=(1, 2))
         kept = [
             places[-1] if day == OLDEST // 24 else max(places, key=lambda place: float(most[place]))
