@@ -267,6 +267,8 @@ def trend_of(data: TrendData, *, per: Per = "day", timezone: str = "UTC", run: s
     """
     import numpy as np
 
+    from assay.stats.drop_monitor import REFERENCE_DAYS
+
     zone = _check(per, timezone)
     rows = _checked(data)
     periods = list(_periods(rows, per, zone))
@@ -285,8 +287,8 @@ def trend_of(data: TrendData, *, per: Per = "day", timezone: str = "UTC", run: s
             _point(rows, name, metric, start, label, chosen, marked.get(place))
             for place, (start, label, chosen) in enumerate(periods)
         ]
-    if rows.times.size and float(rows.times.max() - rows.times.min()) < 7 * 86400.0:
-        notes.append("less than seven days of rows: no change points")
+    if rows.times.size and float(rows.times.max() - rows.times.min()) < REFERENCE_DAYS * 86400.0:
+        notes.append(f"less than {REFERENCE_DAYS} days of rows: no change points")
     ranges = {name: (one.low, one.high, one.direction) for name, one in rows.metrics.items()}
     return Trend(run, per, timezone, tuple(points), changes, ranges, tuple(notes))
 

@@ -41,7 +41,7 @@ def change_points(
         period_days: Length of a period in days.
 
     Returns:
-        The changes, in the order of time. Empty where there are less than seven days of rows.
+        The changes, in the order of time. Empty where there are less than two weeks of rows.
 
     Raises:
         InputError: An array has another length, a value is out of range, or an option is.

@@ -2,7 +2,7 @@
 
     factor = (sum of squares of standardised means of days + PRIOR_DAYS) / (days + PRIOR_DAYS)
 
-of the days that are older than a week: a drop must not count as noise. At 1 or more: days that differ by less than their
+of the days that are older than four: a drop must not count as noise. At 1 or more: days that differ by less than their
 rows say do so by chance.
 """
 
@@ -12,9 +12,9 @@ import math
 from typing import Any
 
 #: Days before the present one that do not count.
-LAG = 7
+LAG = 4
 #: Days that count as seen whose means vary as their rows say.
-PRIOR_DAYS = 8
+PRIOR_DAYS = 6
 
 
 class DayNoise:
