@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.stats.cluster_variance import IDLE
-from assay.stats.day_noise import LAG, PRIOR_DAYS
+from assay.stats.day_noise import LAG, noise_factor
 from assay.stats.drop_monitor import REFERENCE_DAYS
 from assay.stats.step_evidence import FINE, OLDEST, SIZES, SPLIT, bennett
 from assay.stats.weekly_baseline import EFFECTS, FREE, PRIOR_ROWS, effects_of
@@ -83,7 +83,7 @@ def openings(
         factor = np.ones(many)
         if old:
             squares = (days[:, :old] ** 2 / np.maximum(rows[:, :old], EMPTY)).sum(axis=1)
-            factor = np.maximum(1.0, (squares + PRIOR_DAYS) / (old + PRIOR_DAYS))
+            factor = np.array([noise_factor(old, one) for one in squares.tolist()])
         variance = found.variance[:, step] * factor
         if step >= 24 * REFERENCE_DAYS:
             if count == room:

@@ -10,6 +10,8 @@ HOUR, DAY = 3600.0, 86400.0
 START = 20_454 * DAY  # a Thursday
 #: Rows of a conversation: geometric with this mean. Minutes between its rows: exponential.
 TURNS, MINUTES = 2.0, 10.0
+#: The share of good answers.
+MEAN = 0.9
 #: The correlation of answers of one conversation, before the judge.
 WITHIN = 0.15
 #: The judge's verdict is wrong in this share of rows, either way.
@@ -47,7 +49,7 @@ def simulate(
     days: int,
     rows: float,
     *,
-    mean: float = 0.9,
+    mean: float = MEAN,
     drop: float = 0.0,
     at: float | None = None,
     judge: float = 0.0,

@@ -1,9 +1,9 @@
 """Whether days differ by more than their rows say: topics of the day, an index rebuilt at night, a busy provider.
 
-    factor = (sum of squares of standardised means of days + PRIOR_DAYS) / (days + PRIOR_DAYS)
+    factor = (sum of squares of standardised means of days + PRIOR_DAYS) / (n + sqrt(n / 2)),    n = days + PRIOR_DAYS
 
 of the days that are older than four: a drop must not count as noise. At 1 or more: days that differ by less than their
-rows say do so by chance.
+rows say do so by chance. The root is half a standard error of the sum: a factor that is too large hides drops.
 """
 
 from __future__ import annotations
@@ -15,6 +15,12 @@ from typing import Any
 LAG = 4
 #: Days that count as seen whose means vary as their rows say.
 PRIOR_DAYS = 6
+
+
+def noise_factor(days: float, squares: float) -> float:
+    """The factor of some days, by the sum of squares of their standardised means."""
+    known = days + PRIOR_DAYS
+    return max(1.0, (squares + PRIOR_DAYS) / (known + math.sqrt(known / 2.0)))
 
 
 class DayNoise:
@@ -42,7 +48,7 @@ class DayNoise:
             days, squares = self._settled
             self._settled = days + 1, squares + total * total / rows
         days, squares = self._settled
-        self._factor = max(1.0, (squares + PRIOR_DAYS) / (days + PRIOR_DAYS))
+        self._factor = noise_factor(days, squares)
         return self._factor
 
     def state(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from assay.stats.weekly_baseline import EFFECTS, Places, effects_of
 
 #: Changes that are bet on, in shares of the range, and how the money is split between them.
 SIZES: Floats = np.array([0.012, 0.03, 0.06, 0.15, 0.4])
-SPLIT: Floats = np.array([0.07, 0.63, 0.2, 0.06, 0.04])
+SPLIT: Floats = np.array([0.06, 0.7, 0.16, 0.05, 0.03])
 #: Starts of bets are hours for this many hours; older ones are days.
 FINE = 48
 #: The oldest start, in hours.
