@@ -96,9 +96,9 @@ def test_a_drop_that_the_canaries_share_is_the_judges() -> None:
 
 
 def test_a_drop_that_the_canaries_do_not_share_is_the_applications() -> None:
-    found = attribute_change(drop(-0.13), watched(0.0))
+    found = attribute_change(drop(-0.2), watched(0.0))
     assert found.verdict == "application"
-    assert found.difference == -0.13
+    assert found.difference == -0.2
 
 
 def test_a_drop_that_is_much_larger_is_of_both() -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from assay._util.tabular import ResultRows, Tabular
 from assay.errors import InputError
 from assay.records import Direction
+from assay.store.windows import resolve_timezone
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,7 +150,7 @@ class Trend(Tabular):
 
     def when(self, seconds: float) -> str:
         """A time in the trend's zone, to the minute."""
-        return datetime.fromtimestamp(seconds, _zone(self.timezone)).strftime("%Y-%m-%d %H:%M")
+        return datetime.fromtimestamp(seconds, resolve_timezone(self.timezone)).strftime("%Y-%m-%d %H:%M")
 
 
 def trend(
@@ -293,17 +293,10 @@ def trend_of(data: TrendData, *, per: Per = "day", timezone: str = "UTC", run: s
     return Trend(run, per, timezone, tuple(points), changes, ranges, tuple(notes))
 
 
-def _check(per: str, timezone: str) -> ZoneInfo:
+def _check(per: str, timezone: str) -> tzinfo:
     if per not in get_args(Per):
         raise InputError(f"per: expected {', '.join(get_args(Per))}, got {per!r}")
-    return _zone(timezone)
-
-
-def _zone(timezone: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(timezone)
-    except (ZoneInfoNotFoundError, ValueError, OSError, TypeError):
-        raise InputError(f"timezone: expected the name of a time zone such as Europe/Rome, got {timezone!r}") from None
+    return resolve_timezone(timezone)
 
 
 def _checked(data: TrendData) -> TrendData:
@@ -332,7 +325,7 @@ def _checked(data: TrendData) -> TrendData:
     return TrendData(times, metrics, weights, clusters, data.versions, data.refusals, data.calls, data.tokens)
 
 
-def _periods(rows: TrendData, per: Per, zone: ZoneInfo) -> Iterator[tuple[float, str, np.ndarray[Any, Any]]]:
+def _periods(rows: TrendData, per: Per, zone: tzinfo) -> Iterator[tuple[float, str, np.ndarray[Any, Any]]]:
     """Start, label and places of the rows of each period, in the order of time."""
     import numpy as np
 
@@ -353,7 +346,7 @@ def _periods(rows: TrendData, per: Per, zone: ZoneInfo) -> Iterator[tuple[float,
         yield start, labels[start], places
 
 
-def _period_of(per: Per, zone: ZoneInfo) -> Callable[[int], tuple[float, str]]:
+def _period_of(per: Per, zone: tzinfo) -> Callable[[int], tuple[float, str]]:
     def hour(seconds: int) -> tuple[float, str]:
         local = datetime.fromtimestamp(seconds, zone)
         start = local.replace(minute=0, second=0)  # "fold" stays: the hour that comes twice is two
@@ -411,7 +404,7 @@ def _point(
     import numpy as np
 
     from assay.stats.arrays import effective
-    from assay.stats.weighted import weighted_estimate
+    from assay.stats.weighted_means import weighted_estimate
 
     assert rows.weights is not None
     values, weights = metric.values[places], rows.weights[places]

@@ -9,7 +9,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.stats.intervals import estimate
-from assay.stats.weighted import weighted_estimate
+from assay.stats.weighted_means import weighted_estimate
 
 
 def test_equal_weights_are_none() -> None:
