@@ -100,7 +100,9 @@ def open_run(
     return found.select(where) if where else found
 
 
-def _open_run(run: str | PathLike[str], store: Store | str | Path, scales: Stated | None, timezone: str) -> Result:
+def _open_run(
+    run: str | PathLike[str], store: Store | str | Path, scales: Stated | None, timezone: str, check: bool | None
+) -> Result:
     """All rows of a run, or of the window that its name has."""
     if not isinstance(run, str):
         found = _run_at(fspath(run), scales)
