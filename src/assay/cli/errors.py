@@ -11,7 +11,7 @@ import typer
 
 from assay._util.terminal import pluralize, width
 from assay.cli.error_terms import for_the_command_line
-from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, named_again
+from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, WhereOption, named_again
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
 from assay.cli.run_argument import run_again, run_held
 from assay.errors import InputError
@@ -31,6 +31,7 @@ def errors(
         str | None, typer.Option(metavar="CAUSE", help="List the rows of this cause, as 'missing_input'.")
     ] = None,
     n: Annotated[int | None, typer.Option("-n", "--rows", help="With --cause: how many rows. Default: 20.")] = None,
+    where: WhereOption = None,
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
     as_csv: CsvOption = None,
@@ -44,7 +45,7 @@ def errors(
         raise InputError(f"-n: expected at least 1, got {n}")
     if n is not None and cause is None:
         raise InputError("-n: goes with --cause CAUSE")
-    result = run_held(run, store, notes=True)
+    result = run_held(run, store, notes=True, where=where)
     found = _of_cause(result, cause)
     if as_json:
         say_json([asdict(one) for one in found], indent=2)

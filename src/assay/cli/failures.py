@@ -10,7 +10,7 @@ import typer
 
 from assay._util.terminal import pluralize, width
 from assay.cli.config_defaults import configuration_in_use
-from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption
+from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, WhereOption
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
 from assay.cli.run_argument import run_held
 from assay.errors import InputError
@@ -33,6 +33,7 @@ def failures(
         list[str] | None,
         typer.Option(metavar="METRIC=NUMBER", help="List the rows with a value above this; repeatable."),
     ] = None,
+    where: WhereOption = None,
     store: StoreOption = Path(".assay"),
     n: Annotated[int, typer.Option("-n", "--rows", help="How many rows are shown.")] = 20,
     as_json: JsonOption = False,
@@ -51,7 +52,7 @@ def failures(
     check_csv(as_csv)
     if n < 1:
         raise InputError(f"-n: expected at least 1, got {n}")
-    result = run_held(run, store, notes=True)
+    result = run_held(run, store, notes=True, where=where)
     thresholds = _thresholds(result, below or [], above or [])
     if as_json or as_csv is not None:
         records = [{**asdict(one), "threshold": str(one.threshold)} for one in threshold_failures(result, thresholds)]

@@ -22,6 +22,7 @@ from assay.cli.probe import probe
 from assay.cli.store import info, prune
 from assay.cli.store_check import check as check_store
 from assay.cli.store_check import repair
+from assay.cli.trend import trend
 from assay.cli.trust import trust
 from assay.cli.worker import worker
 
@@ -42,8 +43,9 @@ for command in (check, align, noise, probe, batching, cascade):
     judge.command()(configured(command))
 judge.command()(trust)
 
-live = _group("Live traffic: queue worker, capture check.")
+live = _group("Live traffic: queue worker, trends, capture check.")
 live.command()(configured(worker))
+live.command()(configured(trend))
 live.command()(capture)
 
 store = _group("The store: size, check, repair, pruning, cache, provider batches.")

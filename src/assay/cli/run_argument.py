@@ -6,6 +6,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.cli.config_defaults import configuration_in_use
+from assay.cli.options import where_of
 from assay.cli.output import say
 
 if TYPE_CHECKING:
@@ -21,7 +23,15 @@ def scales_of(given: list[str] | None) -> Scales:
     return stated(given or ())
 
 
-def run_held(run: str, folder: Path, scales: Scales | None = None, *, notes: bool = False) -> Result:
+def run_held(
+    run: str,
+    folder: Path,
+    scales: Scales | None = None,
+    *,
+    notes: bool = False,
+    where: list[str] | None = None,
+    check: bool | None = None,
+) -> Result:
     """A run of the store, of a file, a queue, another store or another tool: see `external_runs.open_run`.
 
     Args:
@@ -30,14 +40,20 @@ def run_held(run: str, folder: Path, scales: Scales | None = None, *, notes: boo
         scales: What `--scale` states.
         notes: Print what the run's notes say on stderr, where it is none of the store: for commands that print no
             notes.
+        where: Conditions of --where.
+        check: See `Result.load`.
 
     Raises:
         InputError: There is no such run.
     """
     from assay.evaluation.external_runs import open_run
+    from assay.store.windows import UTC_NAME
 
-    result = open_run(run, folder, scales=scales)
-    if notes and result.run == run and _is_elsewhere(result, folder):
+    config = configuration_in_use()
+    timezone = UTC_NAME if config is None else config.timezone
+    result = open_run(run, folder, scales=scales, where=where_of(where), timezone=timezone, check=check)
+    elsewhere = result.run == run and _is_elsewhere(result, folder)
+    if notes and (elsewhere or result.selection is not None):
         for note in result.notes:
             say(f"note: {note}", aside=True)
     return result

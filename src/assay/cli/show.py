@@ -11,7 +11,7 @@ from assay._util.terminal import width
 from assay.cli.config_defaults import from_the_file
 from assay.cli.definitions import show_definitions
 from assay.cli.option_groups import grouped
-from assay.cli.options import JsonOption, JudgeOptions, RunArgument, StoreOption
+from assay.cli.options import JsonOption, JudgeOptions, RunArgument, StoreOption, WhereOption
 from assay.cli.output import check_csv, say, say_json
 from assay.cli.output import show as render
 from assay.cli.run_argument import run_again, run_held
@@ -48,6 +48,7 @@ def show(
     ] = None,
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
     table: TableOptions,
+    where: WhereOption = None,
     as_json: JsonOption = False,
     store: StoreOption = Path(".assay"),
     judge: JudgeOptions,
@@ -64,7 +65,7 @@ def show(
         return
     if judge != JudgeOptions() and not from_the_file("judge"):
         raise InputError("--judge: goes with --definitions; a run has its judge")
-    result = run_held(run, store, notes=row is not None)
+    result = run_held(run, store, notes=row is not None, where=where)
     if metric is not None and metric not in result.metrics:
         raise InputError(f"--metric: {metric!r} is not in this run; it has {', '.join(result.metrics)}")
     if row is not None:
@@ -75,7 +76,7 @@ def show(
         check_csv(table.as_csv)
         print_result(result, table.output(as_json), overview=True)
     else:
-        before = None if baseline is None else run_held(baseline, store)
+        before = None if baseline is None else run_held(baseline, store, where=where)
         _show_run(result, before, metric, any_judge, run_again(run, result))
 
 

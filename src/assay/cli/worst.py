@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption
+from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, WhereOption
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
 from assay.cli.run_argument import run_held
 from assay.errors import InputError
@@ -17,6 +17,7 @@ def worst(
     metric: Annotated[str, typer.Argument(help="The metric to sort by.")],
     run: RunArgument = "last",
     n: Annotated[int, typer.Option("-n", "--rows", help="How many rows.")] = 10,
+    where: WhereOption = None,
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
     as_csv: CsvOption = None,
@@ -28,7 +29,7 @@ def worst(
     check_csv(as_csv)
     if n < 1:
         raise InputError(f"-n: expected at least 1, got {n}")
-    result = run_held(run, store, notes=True)
+    result = run_held(run, store, notes=True, where=where)
     rows = result.worst(metric, n)
     if as_json:
         say_json([{"row": row.number, **row.scored.to_dict()} for row in rows], indent=2)

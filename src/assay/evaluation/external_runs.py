@@ -38,6 +38,7 @@ from assay.evaluation.run_addresses import path_at, queue_at, refuse_folder, sto
 from assay.records import ScoredSample
 from assay.store.store import Store
 from assay.store.tables import store_may_exist
+from assay.store.windows import UTC_NAME
 
 GROUP = "assay.runs"
 
@@ -64,7 +65,13 @@ FILES = tuple(_OURS)
 
 
 def open_run(
-    run: str | PathLike[str] = "last", store: Store | str | Path = ".assay", *, scales: Stated | None = None
+    run: str | PathLike[str] = "last",
+    store: Store | str | Path = ".assay",
+    *,
+    scales: Stated | None = None,
+    where: Mapping[str, str] | None = None,
+    timezone: str = UTC_NAME,
+    check: bool | None = None,
 ) -> Result:
     """Open a run, wherever it is.
 
@@ -77,6 +84,9 @@ def open_run(
             run in it as `STORE#RUN`; `NAME:ADDRESS` of what another tool holds.
         store: The store at hand, its folder or its database URL.
         scales: Worst and best value of metrics of which a file does not say them: {"tone": (1, 5)}.
+        where: Only rows with these values of slice keys: {"version": "1.4"}.
+        timezone: IANA name of the time zone of days in windows, such as "live/shop@yesterday".
+        check: See `Result.load`.
 
     Returns:
         The run. Its notes say what the file lacks.
@@ -86,6 +96,14 @@ def open_run(
         MissingExtra: A package is missing that reads it.
         StoreError: A store or a queue cannot be read.
     """
+    found = _open_run(run, store, scales, timezone, check)
+    return found.select(where) if where else found
+
+
+def _open_run(
+    run: str | PathLike[str], store: Store | str | Path, scales: Stated | None, timezone: str, check: bool | None
+) -> Result:
+    """All rows of a run, or of the window that its name has."""
     if not isinstance(run, str):
         found = _run_at(fspath(run), scales)
         if found is None:
@@ -93,7 +111,7 @@ def open_run(
         return found
     kept = _opened(store)
     if run == "last" or (kept is not None and kept.has_run(run)):
-        return Result.load(run, _there(kept, store))
+        return Result.load(run, _there(kept, store), timezone=timezone, check=check)
     if is_source_name(run):
         return load_external_run(run, scales)
     found = _run_at(run, scales)
@@ -101,7 +119,7 @@ def open_run(
         return found
     if Path(run).suffix.lower() in _FILES:
         raise InputError(f"run: there is no file {run!r}, and no run of this name in the store {str(store)!r}")
-    return Result.load(run, _there(kept, store))
+    return Result.load(run, _there(kept, store), timezone=timezone, check=check)
 
 
 def find_scored_rows(address: str, scales: Stated | None = None) -> Output | None:

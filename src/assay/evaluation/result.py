@@ -255,13 +255,34 @@ class Result:
         self.skipped = read_counts(self.store, self.stored_run, window.since, window.until)
         heard = self.rows + sum(self.skipped.values())
         counts = [f"scored {self.rows:,}", *(f"{cause} {n:,}" for cause, n in self.skipped.items())]
-        self.notes.insert(0, f"{window}: heard {heard:,}: {', '.join(counts)}")
+        if not self.selection.where:  # what has no row has no slice keys
+            self.notes = [f"{window}: heard {heard:,}: {', '.join(counts)}", *self.notes]
 
     def _show_figures(self, figures: StoredFigures, info: Mapping[str, Any]) -> None:
         known = info.get("summaries", {})
         named = {name: Summary.empty(name, known.get(name)) for name in info["metrics"]}
         self.rows, self.metrics = figures.rows, named | figures.metrics
         self.overview, self.quotes = figures.overview, figures.quotes
+
+    def select(self, where: Mapping[str, str]) -> Result:
+        """Select rows by slice keys.
+
+        Args:
+            where: Slice key -> value, all of which have to hold.
+
+        Returns:
+            The rows as a result of their own, with its notes.
+
+        Raises:
+            InputError: No row has one of the slice keys.
+        """
+        window = None if self.selection is None else self.selection.window
+        before = {} if self.selection is None else self.selection.where
+        found = replace(self, selection=RowSelection(self.stored_run, window, {**before, **where}))
+        found.run = str(found.selection)
+        found._take_figures(self.store.get_run(self.stored_run))
+        found.count_missing()
+        return found
 
     def score_columns(self) -> RunColumns:
         """Read the scores of the run as arrays, without texts.
