@@ -319,6 +319,15 @@ def test_the_command_line_needs_no_set_up(tmp_path: Path, command_line: Any) -> 
         assert [run.id for run in store.runs()] == ["live/shop"]
 
 
+def test_a_worker_without_a_store_says_so_at_once(tmp_path: Path, command_line: Any) -> None:
+    SampleQueue(tmp_path / "queue").close()
+    (tmp_path / ".assay").write_text("no folder")
+    code, _, err = command_line("live", "worker", "queue", "--until-empty")
+    assert code != 0
+    assert "cannot be opened" in " ".join(err.split())
+    assert command_line("live", "worker", "queue", "--until-empty", "--no-store")[0] == 0
+
+
 def test_one_variable_names_the_store_of_application_and_commands(
     tmp_path: Path, command_line: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from assay.cli.add_cases import add
 from assay.cli.align import align
 from assay.cli.batches import batches
 from assay.cli.batching import batching
@@ -30,9 +31,10 @@ def _group(description: str) -> typer.Typer:
     return typer.Typer(add_completion=False, no_args_is_help=True, help=description)
 
 
-data = _group("Data sets: plan, label, import, export.")
+data = _group("Data sets: plan, label, add, import, export.")
 data.command()(configured(plan))
 data.command()(configured(label))
+data.command()(configured(add))
 data.command("import")(import_traces)
 data.command()(configured(export))
 
