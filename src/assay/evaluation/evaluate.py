@@ -26,7 +26,7 @@ from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, check_budget, spending
 from assay.judges.cache import JudgementCache
 from assay.judges.protocol import BatchedQuestions
-from assay.judges.resolve import resolve_judge
+from assay.judges.unasked import UnaskedJudge, judge_if_asked
 from assay.metrics import Metric
 from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import ScoredSample
@@ -202,12 +202,13 @@ def _begin(
     options: RunOptions,
 ) -> tuple[EvaluationRun, Data]:
     """Check everything, and start a run in the store. Asks the judge nothing."""
-    judge = resolve_judge(judge)
+    metrics = None if metrics is None else resolve_metrics(metrics)
+    judge = judge_if_asked(metrics is None or any(metric.may_ask for metric in metrics), judge)
     judge = judge if options.batched_questions is None else judge.with_batched_questions(options.batched_questions)
     source = open_data(data, column_map=column_map, limit=limit, language=language)
     chosen = chosen_for(metrics, source, judge)
     check_budget(options.budget, judge)
-    if options.detach and judge.rows_in_flight is None:
+    if options.detach and judge.rows_in_flight is None and not isinstance(judge, UnaskedJudge):
         raise InputError("detach: goes with a judge that answers in batches, for example judge='openai-batch:MODEL'")
     for name, value in {
         "concurrency": options.concurrency,

@@ -77,6 +77,13 @@ class JudgementCache(Around):
     _waiting: list[_Call] = field(default_factory=list)
 
     @property
+    def fingerprint(self) -> str:
+        """That of the judge; looked up once, since each score carries it and a judge may have to compute it."""
+        if self._maker is None:
+            self._maker = self.judge.fingerprint
+        return self._maker
+
+    @property
     def batched_groups(self) -> frozenset[Group]:
         """See `assay.judges.protocol.batched_groups_of`; looked up once, so that one run is asked in one way."""
         if self._batched is None:
@@ -174,9 +181,7 @@ class JudgementCache(Around):
                 self._remember(call.key, Answer(failure=failure))
                 return Answer(failure=failure, usage=answer.usage)
             try:
-                if self._maker is None:
-                    self._maker = self.judge.fingerprint
-                self.store.put_judgement(call.key, call.prompt.name, self._maker, blob)
+                self.store.put_judgement(call.key, call.prompt.name, self.fingerprint, blob)
             except Exception as error:  # paid for is paid for: it goes on from memory
                 self._failed(error)
         self._remember(call.key, Answer(judgement=answer.judgement))

@@ -30,6 +30,7 @@ from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
 from assay.judges.cache import JudgementCache
 from assay.judges.rotating_cache import RenewedCache
+from assay.judges.unasked import judge_if_asked
 from assay.live.base import BaseIntake
 from assay.live.delivery import Delivery
 from assay.live.exit_hooks import follow_server
@@ -130,7 +131,7 @@ class LiveScorer(BaseIntake):
         from assay.metrics.names import resolve_metrics
 
         self.metrics = resolve_metrics(LIVE_METRICS if metrics is None else metrics)
-        self.judge = environment.judge_or(judge)
+        self.judge = judge_if_asked(any(one.may_ask for one in self.metrics), judge, environment.judge_or)
         check_immediate(self.judge, "live scoring")
         check_budget(budget, self.judge)
         self._budget = budget

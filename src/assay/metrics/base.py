@@ -95,6 +95,14 @@ class Metric(ABC):
         return bool(self.asks)
 
     @property
+    def may_ask(self) -> bool:
+        """Whether the judge may be touched at all: not by metrics of assay that ask nothing.
+
+        A class of a user's own may ask what it does not name in `asks`.
+        """
+        return self.consults or bool(self.asks) or not type(self).__module__.startswith("assay.")
+
+    @property
     def label(self) -> str:
         """The name of the score; metrics with parameters may carry them here."""
         return self.name
@@ -139,6 +147,8 @@ class Metric(ABC):
             return replace(self.skip(Cause.BUG, str(error)), usage=meter.usage)
         finally:
             METER.reset(token)
+        if not self.may_ask:
+            return score
         return replace(score, judge=judge.fingerprint, usage=meter.usage)
 
     def _read_in(self, sample: Sample, judge: Judge) -> Sample:

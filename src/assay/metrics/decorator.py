@@ -70,6 +70,10 @@ class FunctionMetric(Metric, Generic[P, R]):
         return "judge" in self.takes
 
     @property
+    def may_ask(self) -> bool:
+        return self.consults or bool(self.asks)
+
+    @property
     def reads_texts(self) -> bool:
         return self.consults or "language" in self.takes
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from uuid import UUID
 
+from assay._util.compression import to_json
 from assay._util.forks import FORK_LOCK
 from assay._util.normalise import well_formed
 from assay.errors import InputError
@@ -15,6 +18,8 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+
+R = TypeVar("R", bound="Record")
 
 _ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
@@ -55,6 +60,18 @@ class Record:
         """
         data: dict[str, Any] = _adapter(type(self)).dump_python(self, mode="json", exclude_none=True)
         return data
+
+    def to_json(self) -> str:
+        """Convert the record to JSON.
+
+        Returns:
+            What `to_dict` gives, as text without spaces. Every such text can be written as UTF-8.
+        """
+        try:
+            text: bytes = _adapter(type(self)).dump_json(self, exclude_none=True)
+        except ValueError:  # half an emoji, or what pydantic cannot write
+            return to_json(self.to_dict())
+        return text.decode()
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -99,6 +116,33 @@ def _short(text: str, most: int = 60) -> str:
 
 def _name_suffix(name: str | None) -> str:
     return "" if name is None else f" {_short(name)!r}"
+
+
+def with_clean(record: R, **values: Any) -> R:
+    """A copy of a record with other values in some fields. They must be such as the record would have kept as they are.
+
+    Nothing is checked or cleaned again, which takes a tenth of the time of `dataclasses.replace`.
+    """
+    kind = type(record)
+    twin = object.__new__(kind)
+    for name, read, write in _slots(kind):
+        write(twin, values[name] if name in values else read(record))
+    return twin
+
+
+def clean_record(kind: type[R], **values: Any) -> R:
+    """A record of such values, one for each field: see `with_clean`."""
+    made = object.__new__(kind)
+    for name, _, write in _slots(kind):
+        write(made, values[name])
+    return made
+
+
+@cache
+def _slots(kind: type) -> tuple[tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]], ...]:
+    """How the fields of a record are read and written, past what keeps it frozen."""
+    members = ((field.name, getattr(kind, field.name)) for field in fields(kind))
+    return tuple((name, member.__get__, member.__set__) for name, member in members)
 
 
 # ---- how the records above clean what they are given; most of it is clean, and then nothing is copied ----------------
