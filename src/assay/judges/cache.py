@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from assay.errors import Cause, JudgeFailure, StoreError
@@ -36,9 +38,10 @@ class _Call:
     """One prompt that the judge is answering, and how many wait for it."""
 
     prompt: JudgePrompt[Any]
-    key: str
-    answer: asyncio.Future[Answer]
-    waiters: int = 0
+    key: Hashable
+    waiting: list[asyncio.Future[Answer]] = field(default_factory=list)
+    done: bool = False
+    cancelled: bool = False
     batch: _Batch | None = None
 
 
@@ -72,8 +75,9 @@ class JudgementCache(Around):
     _address: str | None = None
     _maker: str | None = None
     _batched: frozenset[Group] | None = None
-    _memory: OrderedDict[str, Answer] = field(default_factory=OrderedDict)
-    _calls: dict[str, _Call] = field(default_factory=dict)
+    _keeps: bool | None = None
+    _memory: OrderedDict[Hashable, Answer] = field(default_factory=OrderedDict)
+    _calls: dict[Hashable, _Call] = field(default_factory=dict)
     _waiting: list[_Call] = field(default_factory=list)
 
     @property
@@ -109,7 +113,7 @@ class JudgementCache(Around):
             JudgeFailure: The judge cannot answer the prompt, or failed.
         """
         prompt = self.judge.add_instructions(prompt)
-        key = self._key(prompt)
+        key = self._name(prompt)
         for _ in range(2):
             call = self._calls.get(key)
             mine = call is None
@@ -123,7 +127,7 @@ class JudgementCache(Around):
                 answer = await self._wait(call)
             except asyncio.CancelledError:
                 task = asyncio.current_task()
-                if not call.answer.cancelled() or (task is not None and task.cancelling()):
+                if not call.cancelled or (task is not None and task.cancelling()):
                     raise
                 continue  # not this one was cancelled, but the call that it had joined
             if not mine:
@@ -132,6 +136,26 @@ class JudgementCache(Around):
                 meter.add(answer.usage)
             return _unpacked(answer, prompt)
         raise JudgeFailure(Cause.INTERRUPTED, "the judge's call was cancelled, twice")
+
+    @property
+    def _durable(self) -> bool:
+        """Whether judgements go into a store."""
+        if self._keeps is None:
+            self._keeps = self.store is not None and self.judge.durable
+        return self._keeps
+
+    def _name(self, prompt: JudgePrompt[Any]) -> Hashable:
+        """What stands for the prompt in memory: its content address, or the prompt itself where nothing else needs it.
+
+        To make and hash all that is asked takes a tenth of the time that a sample takes.
+        """
+        if self._durable or not _is_its_fields(type(prompt)):
+            return self._key(prompt)
+        try:
+            hash(prompt)
+        except TypeError:
+            return self._key(prompt)
+        return prompt
 
     def _key(self, prompt: JudgePrompt[Any]) -> str:
         if self._address is None:
@@ -144,12 +168,12 @@ class JudgementCache(Around):
 
     # ---- what is known
 
-    def _cached_answer(self, key: str, prompt: JudgePrompt[Any]) -> Answer | None:
+    def _cached_answer(self, key: Hashable, prompt: JudgePrompt[Any]) -> Answer | None:
         answer = self._memory.get(key)
         if answer is not None:
             self._memory.move_to_end(key)
             return answer
-        if self.store is None or not self.judge.durable:
+        if self.store is None or not self._durable or not isinstance(key, str):
             return None
         try:
             blob = self.store.get_judgement(key)
@@ -165,7 +189,7 @@ class JudgementCache(Around):
         self._remember(key, answer)
         return answer
 
-    def _remember(self, key: str, answer: Answer) -> None:
+    def _remember(self, key: Hashable, answer: Answer) -> None:
         self._memory[key] = answer
         if len(self._memory) > MEMORY:
             self._memory.popitem(last=False)
@@ -173,7 +197,7 @@ class JudgementCache(Around):
     def _keep(self, call: _Call, answer: Answer) -> Answer:
         """Keep a judgement in memory and in the store. A judgement that cannot be written is its own prompt's
         failure."""
-        if self.store is not None and self.judge.durable:
+        if self.store is not None and self._durable:
             try:
                 blob = type(call.prompt).dump(answer.judgement)
             except Exception as error:
@@ -181,7 +205,7 @@ class JudgementCache(Around):
                 self._remember(call.key, Answer(failure=failure))
                 return Answer(failure=failure, usage=answer.usage)
             try:
-                self.store.put_judgement(call.key, call.prompt.name, self.fingerprint, blob)
+                self.store.put_judgement(str(call.key), call.prompt.name, self.fingerprint, blob)
             except Exception as error:  # paid for is paid for: it goes on from memory
                 self._failed(error)
         self._remember(call.key, Answer(judgement=answer.judgement))
@@ -189,11 +213,10 @@ class JudgementCache(Around):
 
     # ---- asking
 
-    def _begin(self, key: str, prompt: JudgePrompt[Any]) -> _Call:
-        loop = asyncio.get_running_loop()
-        call = self._calls[key] = _Call(prompt, key, loop.create_future())
+    def _begin(self, key: Hashable, prompt: JudgePrompt[Any]) -> _Call:
+        call = self._calls[key] = _Call(prompt, key)
         if not self._waiting:
-            loop.call_soon(self._send_when_quiet, 1)
+            asyncio.get_running_loop().call_soon(self._send_when_quiet, 1)
         self._waiting.append(call)
         return call
 
@@ -207,7 +230,7 @@ class JudgementCache(Around):
             asyncio.get_running_loop().call_soon(self._send_when_quiet, len(self._waiting))
             return
         quiet, self._waiting = self._waiting, []
-        for calls in self._groups([call for call in quiet if not call.answer.done()]):
+        for calls in self._groups([call for call in quiet if not call.done]):
             batch = _Batch(calls)
             for call in calls:
                 call.batch = batch
@@ -233,8 +256,10 @@ class JudgementCache(Around):
         finally:
             for call in batch.calls:  # after a cancellation: nobody may wait for ever
                 self._forget(call)
-                if not call.answer.done():
-                    call.answer.cancel()
+                if not call.done:
+                    call.done = call.cancelled = True
+                    for waiter in call.waiting:
+                        waiter.cancel()
 
     def _secret(self) -> bytes | None:
         """What fences are made with: the store's own, so that workers and reruns begin their prompts alike."""
@@ -256,23 +281,27 @@ class JudgementCache(Around):
         elif answer.failure is not None and answer.failure.cause in _LASTING:
             self._remember(call.key, Answer(failure=answer.failure))
         self._forget(call)
-        if not call.answer.done():
-            call.answer.set_result(answer)
+        call.done = True
+        vars(call.prompt).pop("full_content", None)  # which memory need not hold
+        for waiter in call.waiting:
+            if not waiter.done():
+                waiter.set_result(answer)
 
     # ---- waiting
 
     async def _wait(self, call: _Call) -> Answer:
         row = WAITS.get()
-        call.waiters += 1
+        mine: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        call.waiting.append(mine)
         if row is not None:
             row.count += 1
         try:
-            return await asyncio.shield(call.answer)
+            return await mine
         finally:
-            call.waiters -= 1
+            call.waiting.remove(mine)
             if row is not None:
                 row.count -= 1
-            if call.waiters == 0 and not call.answer.done():
+            if not call.waiting and not call.done:
                 self._abandon(call)
 
     def _abandon(self, call: _Call) -> None:
@@ -283,8 +312,8 @@ class JudgementCache(Around):
         self._forget(call)
         batch = call.batch
         if batch is None:
-            call.answer.cancel()
-        elif batch.task is not None and all(other.waiters == 0 for other in batch.calls):
+            call.done = call.cancelled = True
+        elif batch.task is not None and not any(other.waiting for other in batch.calls):
             for other in batch.calls:
                 self._forget(other)
             batch.task.cancel()
@@ -292,6 +321,13 @@ class JudgementCache(Around):
     def _forget(self, call: _Call) -> None:
         if self._calls.get(call.key) is call:
             del self._calls[call.key]
+
+
+@lru_cache(maxsize=256)
+def _is_its_fields(kind: type[JudgePrompt[Any]]) -> bool:
+    """Whether equal prompts of a class are asked alike: it is a dataclass that compares all of its fields."""
+    known = vars(kind).get("__dataclass_fields__")
+    return known is not None and "__eq__" in vars(kind) and all(one.compare for one in known.values())
 
 
 def _unpacked(answer: Answer, prompt: JudgePrompt[F]) -> F:
