@@ -27,7 +27,9 @@ HERE = Path(__file__).parents[2]
 REQUESTS = 100
 PASSAGES = 5
 PASSAGE = ("Cats purr when they are calm, and also when they are hurt. " * 20)[:1000]
-ANSWER = "{} Cats purr when they are calm. They also purr when they are hurt, as vets have seen. Nobody knows all reasons."
+ANSWER = (
+    "{} Cats purr when they are calm. They also purr when they are hurt, as vets have seen. Nobody knows all reasons."
+)
 
 WAYS = (
     "sample, lexical metrics", "sample, judge", "sample, queue",

@@ -242,10 +242,11 @@ def _begin(
     info = {**result.info(), "stopped": NOT_FINISHED}
     result.run, result.started = start_run(kept, run, info, replace=replace)
     judgements = kept.judgements(result.run)
+    judgements.writer = kept.group_writer(result.run, result.started)
     cache = JudgementCache(judge.with_store(judgements), judgements, options.reading)
     if cache.batched_groups:
         result.notes.append(f"asked in one request, by groups: {', '.join(sorted(cache.batched_groups))}")
-    return EvaluationRun(result, chosen, judge, cache, options), source
+    return EvaluationRun(result, chosen, judge, cache, options, judgements.writer), source
 
 
 async def _check_sinks(options: RunOptions) -> None:

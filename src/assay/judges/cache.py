@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -194,22 +194,41 @@ class JudgementCache(Around):
         if len(self._memory) > MEMORY:
             self._memory.popitem(last=False)
 
-    def _keep(self, call: _Call, answer: Answer) -> Answer:
-        """Keep a judgement in memory and in the store. A judgement that cannot be written is its own prompt's
+    async def _keep(self, calls: Sequence[_Call], answers: Sequence[Answer]) -> list[Answer]:
+        """Keep judgements in the store; it has them when this returns. What cannot be written is its own prompt's
         failure."""
-        if self.store is not None and self._durable:
+        if self.store is None or not self._durable:
+            return list(answers)
+        kept, blobs = list(answers), []
+        for n, (call, answer) in enumerate(zip(calls, answers, strict=True)):
+            if answer.failure is not None or not answer.keep:
+                continue
             try:
-                blob = type(call.prompt).dump(answer.judgement)
+                blobs.append((str(call.key), call.prompt.name, type(call.prompt).dump(answer.judgement)))
             except Exception as error:
                 failure = bug(error, f"the judge's judgement on {call.prompt.name} is no JSON: ")
+                kept[n] = Answer(failure=failure, usage=answer.usage)
                 self._remember(call.key, Answer(failure=failure))
-                return Answer(failure=failure, usage=answer.usage)
+        try:
+            await self._put(self.store, blobs)
+        except Exception as error:  # paid for is paid for: it goes on from memory
+            self._failed(error)
+        return kept
+
+    async def _put(self, store: JudgementStore, blobs: Sequence[tuple[str, str, bytes]]) -> None:
+        if not blobs:
+            return
+        maker = self.fingerprint
+        put_soon = getattr(store, "put_soon", None)
+        if put_soon is not None:
+            written = put_soon([(key, prompt, maker, blob) for key, prompt, blob in blobs])
+            await asyncio.shield(asyncio.wrap_future(written))  # it goes on where nobody waits for it any more
+            return
+        for key, prompt, blob in blobs:
             try:
-                self.store.put_judgement(str(call.key), call.prompt.name, self.fingerprint, blob)
-            except Exception as error:  # paid for is paid for: it goes on from memory
+                store.put_judgement(key, prompt, maker, blob)
+            except Exception as error:  # of this one; the next may have luck
                 self._failed(error)
-        self._remember(call.key, Answer(judgement=answer.judgement))
-        return answer
 
     # ---- asking
 
@@ -251,6 +270,7 @@ class JudgementCache(Around):
             SECRET.set(self._secret())  # in this task's own context
             WAITS.set(None)  # it is of no one row
             answers = await ask_judge(self.judge, [call.prompt for call in batch.calls])
+            answers = await self._keep(batch.calls, answers)
             for call, answer in zip(batch.calls, answers, strict=True):
                 self._end(call, answer)
         finally:
@@ -277,7 +297,7 @@ class JudgementCache(Around):
     def _end(self, call: _Call, answer: Answer) -> None:
         self.usage += answer.usage
         if answer.failure is None and answer.keep:
-            answer = self._keep(call, answer)
+            self._remember(call.key, Answer(judgement=answer.judgement))
         elif answer.failure is not None and answer.failure.cause in _LASTING:
             self._remember(call.key, Answer(failure=answer.failure))
         self._forget(call)
