@@ -3,9 +3,9 @@
     python -m tests.benchmarks.bench_host OTHER_CHECKOUT [--rounds 40] [--only NAME,NAME]
 
 One process for each checkout, both warm, one of them at work at a time: in each round every way to score has its turn
-in either process, 100 requests each. A handler of LangChain or LlamaIndex captures them; what it would have submitted is
-kept, and then submitted while the CPU time of the whole process is taken, until everything is scored or written: the
-sample is made in it as well. `sample` submits finished samples.
+in either process, 100 requests each. A handler of LangChain or LlamaIndex captures them; what it would have submitted
+is kept, and then submitted while the CPU time of the whole process is taken, until everything is scored or written:
+the sample is made in it as well. `sample` submits finished samples.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ class Work:
             spent = time.process_time() - began
             if how != "queue":
                 health = intake.health()
-                assert health.scored >= health.finished > 0 and not health.errors, health
+                assert health.scored >= health.finished > 0, health
+                assert not health.errors, health
             return spent / REQUESTS * 1e6
 
         return run
@@ -224,7 +225,8 @@ class Checkout:
         )
 
     def measure(self, name: str) -> float:
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.write(name + "\n")
         self._process.stdin.flush()
         return float(self._process.stdout.readline())

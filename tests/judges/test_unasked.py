@@ -71,7 +71,7 @@ def test_a_worker_does_not_look_at_the_judge_of_lexical_metrics(tmp_path: Path) 
     assert queue.report().scores == 6
 
 
-@pytest.mark.parametrize("system", (*SYSTEMS, ""))
+@pytest.mark.parametrize("system", [*SYSTEMS, ""])
 def test_no_metric_that_says_so_looks_at_the_judge(system: str) -> None:
     """All metrics of all systems, on a row that has everything."""
     named = list(names(system)) if system else list(METRICS)

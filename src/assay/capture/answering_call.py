@@ -10,7 +10,6 @@ from assay.capture.tree import Run, Trace
 from assay.records import Context
 from assay.records.base import with_clean
 
-
 _BEGIN = 32  # characters of a passage that are looked for first
 
 

@@ -42,6 +42,7 @@ class _Call:
     waiting: list[asyncio.Future[Answer]] = field(default_factory=list)
     done: bool = False
     cancelled: bool = False
+    known: bool = False  # the store had it
     batch: _Batch | None = None
 
 
@@ -130,7 +131,7 @@ class JudgementCache(Around):
                 if not call.cancelled or (task is not None and task.cancelling()):
                     raise
                 continue  # not this one was cancelled, but the call that it had joined
-            if not mine:
+            if not mine or call.known:
                 self.cache_hits += 1
             elif (meter := METER.get()) is not None:
                 meter.add(answer.usage)
@@ -173,21 +174,50 @@ class JudgementCache(Around):
         if answer is not None:
             self._memory.move_to_end(key)
             return answer
-        if self.store is None or not self._durable or not isinstance(key, str):
+        if self.store is None or not self._durable or not isinstance(key, str) or self._far:
             return None
         try:
-            blob = self.store.get_judgement(key)
-            judgement = None if blob is None else type(prompt).load(blob)
-            if blob is None or prompt.check(judgement) is not None:
-                return None
+            return self._loaded(key, prompt, self.store.get_judgement(key))
         except StoreError as error:
             self._failed(error)
+        except Exception:  # a store is foreign code
             return None
-        except Exception:  # what does not load is asked for again, and no error for ever
+        return None
+
+    def _loaded(self, key: Hashable, prompt: JudgePrompt[Any], blob: bytes | None) -> Answer | None:
+        """The judgement that a store had; what does not load is asked for again, and no error for ever."""
+        if blob is None:
+            return None
+        try:
+            judgement = type(prompt).load(blob)
+            if prompt.check(judgement) is not None:
+                return None
+        except Exception:
             return None
         answer = Answer(judgement=judgement)
         self._remember(key, answer)
         return answer
+
+    @property
+    def _far(self) -> bool:
+        """Whether each look into the store is a round trip, so that prompts which meet are looked up together."""
+        return bool(getattr(self.store, "is_far", False))
+
+    def _look_up(self, calls: Sequence[_Call]) -> None:
+        """Settle those calls whose judgements the store has."""
+        get = getattr(self.store, "get_judgements", None)
+        if get is None or not calls:
+            return
+        try:
+            blobs = get([call.key for call in calls])
+        except Exception as error:
+            self._failed(error)
+            return
+        for call in calls:
+            answer = self._loaded(call.key, call.prompt, blobs.get(call.key))
+            if answer is not None:
+                call.known = True
+                self._settle(call, answer)
 
     def _remember(self, key: Hashable, answer: Answer) -> None:
         self._memory[key] = answer
@@ -249,6 +279,8 @@ class JudgementCache(Around):
             asyncio.get_running_loop().call_soon(self._send_when_quiet, len(self._waiting))
             return
         quiet, self._waiting = self._waiting, []
+        if self._durable and self._far:
+            self._look_up([call for call in quiet if not call.done])
         for calls in self._groups([call for call in quiet if not call.done]):
             batch = _Batch(calls)
             for call in calls:
@@ -300,6 +332,10 @@ class JudgementCache(Around):
             self._remember(call.key, Answer(judgement=answer.judgement))
         elif answer.failure is not None and answer.failure.cause in _LASTING:
             self._remember(call.key, Answer(failure=answer.failure))
+        self._settle(call, answer)
+
+    def _settle(self, call: _Call, answer: Answer) -> None:
+        """Give all who wait for a call its answer."""
         self._forget(call)
         call.done = True
         vars(call.prompt).pop("full_content", None)  # which memory need not hold

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from types import MemberDescriptorType
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 from uuid import UUID
 
 from assay._util.compression import to_json
@@ -67,6 +68,8 @@ class Record:
         Returns:
             What `to_dict` gives, as text without spaces. Every such text can be written as UTF-8.
         """
+        if type(self).to_dict is not Record.to_dict:  # it writes more than its fields
+            return to_json(self.to_dict())
         try:
             text: bytes = _adapter(type(self)).dump_json(self, exclude_none=True)
         except ValueError:  # half an emoji, or what pydantic cannot write
@@ -124,8 +127,11 @@ def with_clean(record: R, **values: Any) -> R:
     Nothing is checked or cleaned again, which takes a tenth of the time of `dataclasses.replace`.
     """
     kind = type(record)
+    slots = _slots(cast("Hashable", kind))
+    if not slots:
+        return replace(cast("Any", record), **values)
     twin = object.__new__(kind)
-    for name, read, write in _slots(kind):
+    for name, read, write in slots:
         write(twin, values[name] if name in values else read(record))
     return twin
 
@@ -133,16 +139,21 @@ def with_clean(record: R, **values: Any) -> R:
 def clean_record(kind: type[R], **values: Any) -> R:
     """A record of such values, one for each field: see `with_clean`."""
     made = object.__new__(kind)
-    for name, _, write in _slots(kind):
+    for name, _, write in _slots(cast("Hashable", kind)):
         write(made, values[name])
     return made
 
 
+_Slot = tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]]
+
+
 @cache
-def _slots(kind: type) -> tuple[tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]], ...]:
-    """How the fields of a record are read and written, past what keeps it frozen."""
-    members = ((field.name, getattr(kind, field.name)) for field in fields(kind))
-    return tuple((name, member.__get__, member.__set__) for name, member in members)
+def _slots(kind: Hashable) -> tuple[_Slot, ...]:
+    """How the fields of a record are read and written, past what keeps it frozen; () for what a user made of one."""
+    members = {field.name: getattr(kind, field.name, None) for field in fields(cast("type[Any]", kind))}
+    if not all(isinstance(member, MemberDescriptorType) for member in members.values()):
+        return ()
+    return tuple((name, member.__get__, member.__set__) for name, member in members.items())
 
 
 # ---- how the records above clean what they are given; most of it is clean, and then nothing is copied ----------------

@@ -84,7 +84,8 @@ class GroupWriter:
         Returns:
             Done when they are committed, or with the StoreError that came in the way.
         """
-        return self._add(_Write(judgements=[(key_hash(key), *who, pack(blob)) for key, *who, blob in judgements]))
+        packed = [(key_hash(key), prompt, judge, pack(blob)) for key, prompt, judge, blob in judgements]
+        return self._add(_Write(judgements=packed))
 
     def flush(self) -> None:
         """Wait until all is written that was handed over."""

@@ -241,6 +241,27 @@ class Store:
             log.warning("assay: store %s: a judgement cannot be read: %s", self.name, error)
             return None
 
+    def get_judgements(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Look up several judgements.
+
+        Args:
+            keys: Their content addresses.
+
+        Returns:
+            Content address -> the judgement as JSON, of those that there are and that can be read.
+        """
+        found: dict[str, bytes] = {}
+        by_hash = {key_hash(key): key for key in keys}
+        for start in range(0, len(by_hash), PAGE):
+            some = list(by_hash)[start : start + PAGE]
+            sql = f"SELECT key, judgement FROM judgements WHERE key IN ({', '.join('?' * len(some))})"
+            for hashed, blob in self._query(sql, *some):
+                try:
+                    found[by_hash[bytes(hashed)]] = unpack(blob)
+                except ValueError as error:
+                    log.warning("assay: store %s: a judgement cannot be read: %s", self.name, error)
+        return found
+
     def put_judgement(self, key: str, prompt: str, judge: str, judgement: bytes) -> None:
         """Keep a judgement. It survives `kill -9` when this returns.
 
@@ -858,6 +879,18 @@ class RunJudgements:
         """See `Store.get_judgement`."""
         found = self._store.get_judgement(key)
         if found is not None:
+            self._store._found(self._run, key)
+        return found
+
+    @property
+    def is_far(self) -> bool:
+        """Whether each query is a round trip to a server."""
+        return is_database(self._store.address)
+
+    def get_judgements(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Those of several judgements that are there, by their keys: see `Store.get_judgements`."""
+        found = self._store.get_judgements(keys)
+        for key in found:
             self._store._found(self._run, key)
         return found
 

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import weakref
 from collections import defaultdict
+from functools import partial
 from typing import NamedTuple
 
 from assay._util.forks import own_lock
@@ -74,7 +75,7 @@ class TemporaryStore(Store):
             for one in self._held.values():
                 rows[one.run, one.started].append(PackedRow.of(one.number, one.scored, one.facts))
             for (run, started), packed in rows.items():
-                self._write(lambda db, run=run, packed=packed, started=started: put_rows(db, run, packed, started))
+                self._write(partial(put_rows, run=run, rows=packed, started=started))
                 self._written.add(run)
             self._held, self._chars = {}, 0
 
