@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from assay._util.compression import key_hash, pack
 from assay._util.forks import own_lock
@@ -22,8 +22,8 @@ from assay.store.rows import PackedRow, put_rows
 from assay.store.schema import source_number
 from assay.store.tables import Statements, insert_rows
 
-if TYPE_CHECKING:
-    from assay.store.store import Judgement, Store
+#: A judgement to keep: its content address, the prompt's name, the judge's fingerprint, and the judgement as JSON.
+Judgement: TypeAlias = tuple[str, str, str, bytes]
 
 MOST = 256  # rows and batches of judgements of one transaction
 
@@ -31,6 +31,16 @@ MOST = 256  # rows and batches of judgements of one transaction
 PackedJudgement: TypeAlias = tuple[bytes, str, str, bytes]
 
 _UPSERT = "ON CONFLICT (key) DO UPDATE SET source = excluded.source, at = excluded.at, judgement = excluded.judgement"
+
+
+class WritableStore(Protocol):
+    """What a group writer needs of a store."""
+
+    def write(self, work: Callable[[Statements], Any]) -> Any:
+        """See `Store.write`."""
+
+    def used_by(self, run: str) -> list[bytes]:
+        """See `Store.used_by`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -51,7 +61,7 @@ class GroupWriter:
         started: Start of the run that is meant, as `Store.create_run` returned it.
     """
 
-    def __init__(self, store: Store, run: str, started: float | None) -> None:
+    def __init__(self, store: WritableStore, run: str, started: float | None) -> None:
         self._store, self._run, self._started = store, run, started
         self._lock = own_lock(self)
         self._waiting: list[_Write] = []

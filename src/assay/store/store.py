@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import cached_property
 from pathlib import Path
+from pkgutil import resolve_name
 from types import NoneType
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -26,7 +27,7 @@ from assay.errors import InputError, RunReplacedError, StoreError
 from assay.records import ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 from assay.store.digests import RowDigests, text_digest
-from assay.store.group_writer import GroupWriter, note_used
+from assay.store.group_writer import GroupWriter, Judgement, note_used
 from assay.store.rows import (
     PAGE,
     PackedRow,
@@ -53,10 +54,6 @@ log = logging.getLogger("assay.store")
 T = TypeVar("T")
 
 NOTED = 64  # judgements found by a run before the store is told of them, if no row is kept meanwhile
-
-#: A judgement to keep: its content address, the prompt's name, the judge's fingerprint, and the judgement as JSON.
-Judgement = tuple[str, str, str, bytes]
-
 
 #: A run without rows, or with those that were written before it: then they are counted, and have no digest.
 _NEW_RUN = (
@@ -142,9 +139,8 @@ class Store:
         Returns:
             The store.
         """
-        from assay.store.temporary import TemporaryStore
-
-        return TemporaryStore()
+        made: Store = resolve_name("assay.store.temporary:TemporaryStore")()  # by name: it is made of this class
+        return made
 
     def close(self) -> None:
         """Let go of it; a temporary store is deleted. The next use opens it again. Closing twice is fine."""
@@ -848,7 +844,14 @@ class Store:
             log.warning("assay: which judgements run %s used cannot be noted: %s", run, error)
 
     def used_by(self, run: str) -> list[bytes]:
-        """The hashes of judgements that this run has taken up since it was last asked."""
+        """Take the judgements that a run has taken up since this was last asked.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            The hashes of their keys.
+        """
         with self._lock:
             return self._used.pop(run, [])
 
