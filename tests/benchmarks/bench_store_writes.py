@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> None:
                 found: dict[str, list[tuple[float, float]]] = {"folder": [], "postgresql": []}
                 for turn in range(chosen.rounds):
                     named = f"s{count}_{turn}"
-                    stores = {"folder": Path(folder) / named, "postgresql": postgres.url(named)}
+                    stores: dict[str, str | Path] = {"folder": Path(folder) / named, "postgresql": postgres.url(named)}
                     for name in stores if turn % 2 else reversed(stores):
                         found[name].append(rate(judge, stores[name], count, turn))
                 cells = [f"{statistics.median(r for r, _ in one):.1f}, {statistics.median(c for _, c in one):.1f}"

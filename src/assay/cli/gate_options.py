@@ -149,7 +149,7 @@ def watch(stakes: Stakes | None, rows: Data, metrics: MetricSpec | None, judge: 
     from assay.analysis.gates.early_stopping import Early
     from assay.data.shuffle import ShuffledData
     from assay.evaluation.evaluate import chosen_for
-    from assay.judges.unasked import judge_if_asked
+    from assay.judges.no_judge import judge_if_asked
     from assay.metrics.names import resolve_metrics
 
     if stakes is None:

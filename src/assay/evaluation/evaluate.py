@@ -25,8 +25,8 @@ from assay.evaluation.summary import Summary
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, check_budget, spending
 from assay.judges.cache import JudgementCache
+from assay.judges.no_judge import NoJudge, judge_if_asked
 from assay.judges.protocol import BatchedQuestions
-from assay.judges.unasked import UnaskedJudge, judge_if_asked
 from assay.metrics import Metric
 from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import ScoredSample
@@ -208,7 +208,7 @@ def _begin(
     source = open_data(data, column_map=column_map, limit=limit, language=language)
     chosen = chosen_for(metrics, source, judge)
     check_budget(options.budget, judge)
-    if options.detach and judge.rows_in_flight is None and not isinstance(judge, UnaskedJudge):
+    if options.detach and judge.rows_in_flight is None and not isinstance(judge, NoJudge):
         raise InputError("detach: goes with a judge that answers in batches, for example judge='openai-batch:MODEL'")
     for name, value in {
         "concurrency": options.concurrency,

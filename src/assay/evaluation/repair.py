@@ -17,7 +17,7 @@ from assay.evaluation.evaluate import aevaluate
 from assay.evaluation.result import Result
 from assay.evaluation.score_sample import skipped_sample
 from assay.judges.base import BaseJudge
-from assay.judges.unasked import NO_JUDGE
+from assay.judges.no_judge import NO_JUDGE
 from assay.metrics.base import Metric
 from assay.metrics.names import resolve_metrics
 from assay.records import Sample, ScoredSample

@@ -29,8 +29,8 @@ from assay.evaluation.score_sample import late_sample, score_sample
 from assay.judges.base import BaseJudge, JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
 from assay.judges.cache import JudgementCache
+from assay.judges.no_judge import judge_if_asked
 from assay.judges.rotating_cache import RenewedCache
-from assay.judges.unasked import judge_if_asked
 from assay.live.base import BaseIntake
 from assay.live.delivery import Delivery
 from assay.live.exit_hooks import follow_server

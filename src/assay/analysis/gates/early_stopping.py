@@ -25,7 +25,7 @@ from assay.analysis.gates.tolerance import check_noise, tolerance_of, with_noise
 from assay.data import RowError
 from assay.errors import InputError
 from assay.evaluation.result import Result
-from assay.judges.unasked import same_judge
+from assay.judges.no_judge import same_judge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, ScoredSample
 from assay.stats.sequential import Sequential

@@ -14,7 +14,7 @@ from assay.analysis.gates.rules import Gate, GateRule
 from assay.analysis.judges.noise import NoiseReport
 from assay.errors import InputError
 from assay.evaluation.result import Result
-from assay.judges.unasked import same_judge
+from assay.judges.no_judge import same_judge
 
 
 def with_noise(gate: Gate) -> Gate:

@@ -31,7 +31,7 @@ from assay.judges.budget.ledger import MemoryLedger
 from assay.judges.budget.sqlite_ledger import FileLedger
 from assay.judges.cache import JudgementCache
 from assay.judges.judge_thread import JudgeThread
-from assay.judges.unasked import judge_if_asked
+from assay.judges.no_judge import judge_if_asked
 from assay.live.queue.judgements import QueueJudgements
 from assay.live.queue.leases import POLL, Leases
 from assay.live.queue.outbox import Outbox

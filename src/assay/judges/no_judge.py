@@ -18,7 +18,7 @@ from assay.prompts.base import JudgePrompt
 NO_JUDGE = "none"
 
 
-class UnaskedJudge(BaseJudge):
+class NoJudge(BaseJudge):
     """Stands in place of a judge that no metric asks."""
 
     durable = False
@@ -53,7 +53,7 @@ def judge_if_asked(
         resolve: What resolves it.
 
     Returns:
-        The judge; an `UnaskedJudge` where nothing will be asked.
+        The judge; an `NoJudge` where nothing will be asked.
 
     Raises:
         InputError: `judge` names none, also where it would not be asked.
@@ -61,7 +61,7 @@ def judge_if_asked(
     if asked:
         return resolve(judge)
     check_judge(judge)
-    return UnaskedJudge()
+    return NoJudge()
 
 
 def same_judge(one: str, other: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from assay import Context, InputError, Sample, ScriptedJudge, evaluate, metric
 from assay.evaluation.score_sample import score_sample
 from assay.judges import BaseJudge
-from assay.judges.unasked import NO_JUDGE, UnaskedJudge, same_judge
+from assay.judges.no_judge import NO_JUDGE, NoJudge, same_judge
 from assay.live import LiveScorer, SampleQueue, Worker
 from assay.metrics import Metric
 from assay.metrics.names import resolve_metrics
@@ -130,7 +130,7 @@ def test_a_wrong_name_is_an_error_all_the_same() -> None:
 def test_an_unasked_judge_refuses() -> None:
     from assay.prompts import Claims
 
-    (answer,) = asyncio.run(UnaskedJudge().answer([Claims("Rome")]))
+    (answer,) = asyncio.run(NoJudge().answer([Claims("Rome")]))
     assert answer.failure is not None
     assert "asks nothing" in answer.failure.message
 
