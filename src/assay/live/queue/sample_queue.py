@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from assay._util.call_repr import call_repr
-from assay._util.compression import to_json
 from assay._util.error_counter import log
 from assay._util.sqlite import FileReplaced, as_store_error
 from assay.errors import AssayError, InputError
@@ -324,4 +323,4 @@ def size_of_feedback(feedback: Feedback) -> int:
 
 
 def _entry(sample: Sample) -> tuple[str, str]:
-    return sample.key().encode("utf-8", "replace").decode(), to_json(sample.to_dict())
+    return sample.key().encode("utf-8", "replace").decode(), sample.to_json()

@@ -31,6 +31,7 @@ from assay.judges.budget.ledger import MemoryLedger
 from assay.judges.budget.sqlite_ledger import FileLedger
 from assay.judges.cache import JudgementCache
 from assay.judges.judge_thread import JudgeThread
+from assay.judges.no_judge import judge_if_asked
 from assay.live import environment
 from assay.live.application import resolve_application
 from assay.live.protocol import StoreSpec
@@ -116,7 +117,6 @@ class Worker:
         keep_samples: int = 10_000,
         remember: int = 1_000_000,
     ) -> None:
-        from assay.judges.resolve import resolve_judge
         from assay.metrics.names import resolve_metrics
 
         least = {"concurrency": concurrency, "max_attempts": max_attempts, "max_tries": max_tries}
@@ -130,7 +130,7 @@ class Worker:
             raise InputError(f"when_spent: expected 'wait' or 'skip', got {when_spent!r}")
         self.path = queue.path if isinstance(queue, SampleQueue) else Path(queue)
         self.metrics = resolve_metrics(LIVE_METRICS if metrics is None else metrics)
-        self.judge = resolve_judge(judge)
+        self.judge = judge_if_asked(any(one.may_ask for one in self.metrics), judge)
         check_immediate(self.judge, "a worker")
         check_budget(budget, self.judge)
         self.name = process_name("worker")
