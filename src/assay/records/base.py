@@ -129,7 +129,8 @@ def with_clean(record: R, **values: Any) -> R:
     kind = type(record)
     slots = _slots(cast("Hashable", kind))
     if not slots:
-        return replace(cast("Any", record), **values)
+        made: R = replace(cast("Any", record), **values)
+        return made
     twin = object.__new__(kind)
     for name, read, write in slots:
         write(twin, values[name] if name in values else read(record))
@@ -150,10 +151,13 @@ _Slot = tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]]
 @cache
 def _slots(kind: Hashable) -> tuple[_Slot, ...]:
     """How the fields of a record are read and written, past what keeps it frozen; () for what a user made of one."""
-    members = {field.name: getattr(kind, field.name, None) for field in fields(cast("type[Any]", kind))}
-    if not all(isinstance(member, MemberDescriptorType) for member in members.values()):
-        return ()
-    return tuple((name, member.__get__, member.__set__) for name, member in members.items())
+    slots: list[_Slot] = []
+    for field in fields(cast("type[Any]", kind)):
+        member = getattr(kind, field.name, None)
+        if not isinstance(member, MemberDescriptorType):
+            return ()
+        slots.append((field.name, member.__get__, member.__set__))
+    return tuple(slots)
 
 
 # ---- how the records above clean what they are given; most of it is clean, and then nothing is copied ----------------

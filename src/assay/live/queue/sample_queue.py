@@ -314,7 +314,7 @@ class SampleQueue(BaseIntake):
 
     def _amended(self, text: str, feedback: Feedback) -> str:
         """A sample that was taken, as JSON, with the feedback that came after that."""
-        return to_json(self._sampler.with_later_feedback(Sample.from_dict(json.loads(text)), feedback).to_dict())
+        return self._sampler.with_later_feedback(Sample.from_dict(json.loads(text)), feedback).to_json()
 
 
 def size_of_feedback(feedback: Feedback) -> int:
