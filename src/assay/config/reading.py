@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.config.gating import GateSettings, gate_in
 from assay.config.judging import budget_in, metrics_in
 from assay.config.locate import find, opened, root_of
-from assay.config.models import JudgeSettings
+from assay.config.models import JudgeSettings, LiveSettings
 from assay.config.table import Section
 from assay.config.trust import is_trusted
 from assay.config.validation import check
@@ -18,6 +18,7 @@ from assay.judges.budget.budget import Budget
 from assay.metrics.base import Metric
 from assay.records.field_names import field_of
 from assay.store.tables import is_database
+from assay.store.windows import UTC_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,8 @@ class Config:
         metrics: Metrics with their parameters. Empty: the file names none.
         budget: Limits for the judge. None: the file has no budget.
         gates: Quality gate and its baseline. None: the file has no gate.
+        timezone: IANA name of the time zone of windows and days.
+        live: How live runs are kept. A setting that the file does not have is None.
         trusted: Whether the user named the file, or trusts it as it is (`assay judge trust`). Otherwise it was found in
             the folder or above it: `config.keys` says what such a file may name.
         root: Root of the repository that the file belongs to; outside of one, its folder.
@@ -50,6 +53,8 @@ class Config:
     metrics: tuple[Metric, ...] = ()
     budget: Budget | None = None
     gates: GateSettings | None = None
+    timezone: str = UTC_NAME
+    live: LiveSettings = field(default_factory=LiveSettings)
     trusted: bool = False
     root: Path = field(default=Path(), compare=False)
     here: Path = field(default=Path(), compare=False)
@@ -99,6 +104,8 @@ def _read(whole: Section, folder: Path, here: Path, *, trusted: bool) -> Config:
         metrics=metrics,
         budget=budget_in(whole.section("budget"), tables.budget),
         gates=gate_in(whole.section("gates"), tables.gates, metrics, folder),
+        timezone=tables.timezone,
+        live=tables.live,
         trusted=trusted,
         root=root_of(folder),
         here=here,

@@ -8,7 +8,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from assay.config.line_numbers import line_of
-from assay.config.models import BudgetTable, ConfigTables, GatesTable, JudgeSettings, PricesTable, RuleTable, Table
+from assay.config.models import (
+    BudgetTable,
+    ConfigTables,
+    GatesTable,
+    JudgeSettings,
+    LiveSettings,
+    PricesTable,
+    RuleTable,
+    Table,
+)
 from assay.config.table import Section, near
 from assay.errors import InputError
 
@@ -18,6 +27,7 @@ _MODELS: Mapping[tuple[str, ...], type[Table]] = {
     ("budget",): BudgetTable,
     ("budget", "prices"): PricesTable,
     ("gates",): GatesTable,
+    ("live",): LiveSettings,
 }
 _SECRETS = ("api_key", "key", "token", "password", "secret", "headers")
 
