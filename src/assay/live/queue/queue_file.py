@@ -381,11 +381,6 @@ _AT_ONCE = 500  # keys looked up by one query; some builds of SQLite take no mor
 _PAGES = ("page_count", "freelist_count", "page_size")
 
 
-def keeps_live_run(name: str) -> bool:
-    """Whether a sink keeps a live run, by its name."""
-    return name.startswith("store:") or name == "StoreSink"
-
-
 def _known(db: Any, keys: Sequence[str]) -> set[str]:
     """Those of these keys that the file has, or had."""
     known: set[str] = set()
@@ -398,6 +393,11 @@ def _known(db: Any, keys: Sequence[str]) -> set[str]:
         gone = db.execute(f"SELECT hash FROM seen WHERE hash IN ({marks})", [*hashes])
         known.update(hashes[hash] for (hash,) in gone)
     return known
+
+
+def keeps_live_run(name: str) -> bool:
+    """Whether a sink keeps a live run, by its name."""
+    return name.startswith("store:") or name == "StoreSink"
 
 
 def _is_duplicate(db: Any, key: str) -> bool:
