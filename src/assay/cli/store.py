@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from assay._util.durations import seconds_in
 from assay._util.terminal import pluralize
-from assay.cli.options import JsonOption, StoreOption, opened, seconds_in
+from assay.cli.options import JsonOption, StoreOption, opened
 from assay.cli.output import say, say_json
 from assay.errors import InputError
 

@@ -16,6 +16,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.judges.budget.budget import Budget
+    from assay.live.alerts.watcher import AlertWatcher
     from assay.live.queue.status import QueueReport
     from assay.sinks.base import Sink
 
@@ -98,9 +99,17 @@ def worker(
     sinks = _sinks(sink or [])
     check_sinks(sinks)  # a key that is refused would park every score
     chosen, limits = metrics_meant(metrics), budget_meant(budget.resolve())
-    report = Worker(queue, chosen, judge.resolve(), sinks=sinks, budget=limits, **asdict(work)).run(until_empty)
+    found = Worker(queue, chosen, judge.resolve(), sinks=sinks, budget=limits, alerts=_alerts(), **asdict(work))
+    report = found.run(until_empty)
     _print(report, as_json)
     raise typer.Exit(UNSETTLED if report.parked or report.undelivered or report.pending else OK)
+
+
+def _alerts() -> AlertWatcher | None:
+    """What checks the alert rules of the configuration; None where it has none."""
+    from assay.cli.watch import watcher_in_use
+
+    return watcher_in_use()
 
 
 def _sinks(specs: list[str]) -> dict[str, Sink]:
