@@ -78,4 +78,4 @@ def _effective(off: Floats, share: Floats, squares: float, clusters: Sequence[Ha
         sizes = np.bincount(index, weights=share).astype(np.float64)
     kish = 1.0 / float((sizes**2).sum())
     variance = float((parts**2).sum()) * (len(parts) / max(1, len(parts) - 1))
-    return min(kish, squares / variance) if variance > 0.0 else kish
+    return max(1.0, min(kish, squares / variance)) if variance > 0.0 else kish

@@ -172,7 +172,8 @@ class AlertWatcher:
         Args:
             once_more: Check a last time, and wait for the deliveries, for at most 30 s.
         """
-        self.stop(GRACE)
+        if not self.stop(GRACE):  # a store that hangs: its thread is left to it
+            return
         if once_more:
             self._stopped.clear()
             self._safely(self.check)

@@ -1,0 +1,187 @@
+"""What opens and closes an alert."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.live.alerts import drop_monitor
+from assay.live.alerts.check import AlertChecker
+from assay.live.alerts.estimates import window_mean
+from assay.live.alerts.evidence import AlertEvidence, evaluate
+from assay.stats.intervals import estimate
+from assay.store.alerts import SlotState
+from tests.live.alerts.fakes import HOUR, NOW, Columns, FakeMonitor, filled, rule
+
+NOTHING, OPEN = SlotState(), SlotState(1, "alert", NOW - 60, NOW - 60)
+
+
+def decided(columns: Columns, state: SlotState = NOTHING, **given: Any) -> AlertEvidence:
+    return evaluate(rule(**given), columns, NOW, state)
+
+
+def test_the_whole_interval_below_the_threshold_opens() -> None:
+    found = decided(Columns([1.0] * 50 + [0.0] * 50))  # mean 0.5; Wilson's interval of 50 of 100 is 0.40 to 0.60
+    assert found.decision == "open"
+    assert (found.rows, found.scored, found.mean) == (100, 100, 0.5)
+    assert found.low == pytest.approx(0.40, abs=0.01)
+    assert found.high == pytest.approx(0.60, abs=0.01)
+    assert "the whole interval is below 0.8" in found.reason
+    assert found.effective_n == 100
+
+
+def test_a_mean_below_with_an_interval_that_includes_the_threshold_does_not_open() -> None:
+    found = decided(Columns([1.0] * 30 + [0.0] * 10))  # mean 0.75, interval 0.59 to 0.87
+    assert (found.decision, found.mean) == ("stay", 0.75)
+    assert "the interval includes 0.8" in found.reason
+
+
+def test_an_open_alert_closes_when_the_mean_is_back_and_not_before() -> None:
+    still = decided(Columns([1.0] * 79 + [0.0] * 21), OPEN)  # 0.79: within the interval, below the threshold
+    assert still.decision == "stay"
+    assert "still below 0.8" in still.reason
+    back = decided(Columns([1.0] * 81 + [0.0] * 19), OPEN)
+    assert back.decision == "close"
+    assert "the mean is back at 0.8" in back.reason
+
+
+def test_above_is_the_other_side() -> None:
+    high = Columns([1.0] * 50 + [0.0] * 50)
+    assert decided(high, kind="above", limit=0.2, direction="lower").decision == "open"
+    assert decided(high, kind="above", limit=0.2, direction="lower").worst[0] == (50, 1.0)  # of equal ones the latest
+    low = Columns([1.0] * 10 + [0.0] * 90)
+    assert decided(low, OPEN, kind="above", limit=0.2).decision == "close"
+
+
+@pytest.mark.parametrize("state", [NOTHING, OPEN])
+@pytest.mark.parametrize("values", [[], [math.nan] * 50, [0.0] * 29])
+def test_too_few_scored_rows_change_nothing(values: list[float], state: SlotState) -> None:
+    found = decided(Columns(values), state)
+    assert found.decision == "stay"
+    assert ("no scored rows" in found.reason) or ("the rule needs 30" in found.reason)
+
+
+def test_rows_without_a_value_count_as_rows_and_not_as_scores() -> None:
+    found = decided(Columns([0.0] * 40 + [math.nan] * 60))
+    assert (found.decision, found.rows, found.scored, found.mean) == ("open", 100, 40, 0.0)
+
+
+def test_rows_before_the_window_do_not_count_and_rows_ahead_of_the_clock_do() -> None:
+    times = [NOW - 25 * HOUR] * 100 + [NOW + HOUR] * 100
+    found = decided(Columns([0.0] * 100 + [1.0] * 100, times=times))
+    assert (found.decision, found.rows, found.mean) == ("stay", 100, 1.0)
+
+
+def test_the_mean_is_weighted_by_the_inverse_of_the_sampling_rate() -> None:
+    # all failed answers, and one in ten of the others: (50·0·1 + 50·1·10) / (50·1 + 50·10) = 0.909
+    columns = Columns([0.0] * 50 + [1.0] * 50, weights=[1.0] * 50 + [10.0] * 50)
+    found = decided(columns)
+    assert found.mean == pytest.approx(500 / 550)
+    assert found.decision == "stay"
+    assert found.effective_n is not None
+    assert found.effective_n < 100
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, math.nan, math.inf])
+def test_rows_with_an_unusable_weight_are_left_out(weight: float) -> None:
+    found = decided(Columns([0.0] * 40 + [1.0] * 40, weights=[1.0] * 40 + [weight] * 40))
+    assert (found.mean, found.scored) == (0.0, 40)
+
+
+def test_rows_of_one_conversation_count_as_one_cluster() -> None:
+    values = [0.0] * 20 + [1.0] * 20
+    names = [str(n // 20) for n in range(40)]
+    alone, together = Columns(values), Columns(values, columns={"conversation": names})
+    assert decided(alone, limit=0.9).decision == "open"
+    assert decided(together, limit=0.9, cluster="conversation").decision == "stay"  # two clusters prove nothing
+
+
+def test_the_worst_rows_are_named_the_worst_first() -> None:
+    found = decided(Columns([0.9, 0.1, 0.5, 0.0, 0.3, 0.2, 0.8]), min_rows=1)
+    assert found.worst == ((4, 0.0), (2, 0.1), (6, 0.2), (5, 0.3), (3, 0.5))
+
+
+def test_a_metric_that_is_not_there_and_values_out_of_range_are_errors() -> None:
+    with pytest.raises(InputError, match="run 'shop' has no metric 'faithfulness'; it has correctness"):
+        decided(Columns([0.5] * 50, metric="correctness"))
+    with pytest.raises(InputError, match="values from 1 to 5; give its range as low and high"):
+        decided(Columns([1.0, 5.0] * 30))
+    assert decided(Columns([1.0, 5.0] * 30), low=1.0, high=5.0, limit=4.5).decision == "open"
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.1, 100)), min_size=1, max_size=60))
+def test_the_weighted_interval_holds_its_mean_and_stays_in_range(rows: list[tuple[float, float]]) -> None:
+    values, weights = (np.array(one) for one in zip(*rows, strict=True))
+    found = window_mean(values, weights, 0.0, 1.0)
+    assert found is not None
+    assert -1e-9 <= found.low <= found.mean + 1e-9
+    assert found.mean - 1e-9 <= found.high <= 1.0 + 1e-9
+    assert 0.99 <= found.effective_n <= len(rows) + 1e-6
+    assert found.mean == pytest.approx(float((values * weights).sum() / weights.sum()))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=60), st.floats(0.1, 100))
+def test_equal_weights_give_the_interval_of_all_other_means(values: list[float], weight: float) -> None:
+    found, plain = window_mean(np.array(values), np.full(len(values), weight), 0.0, 1.0), estimate(values)
+    assert found is not None
+    assert plain is not None
+    assert (found.mean, found.low, found.high) == (plain.mean, plain.low, plain.high)
+
+
+def test_the_weighted_interval_covers_the_mean_of_the_traffic() -> None:
+    """95% intervals of a stratified sample: failures are all kept, one in ten of the rest."""
+    chance, held = np.random.default_rng(1), 0
+    for _ in range(400):
+        truth = chance.random(2000) < 0.9
+        kept = ~truth | (chance.random(2000) < 0.1)
+        values, weights = truth[kept].astype(float), np.where(truth[kept], 10.0, 1.0)
+        found = window_mean(values, weights, 0.0, 1.0)
+        assert found is not None
+        held += found.low <= truth.mean() <= found.high
+    assert held / 400 > 0.93
+
+
+# ---- drop rules
+
+
+@pytest.fixture
+def _fake_monitor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drop_monitor, "monitor_class", lambda: FakeMonitor)
+
+
+@pytest.mark.usefixtures("_fake_monitor")
+def test_a_drop_opens_and_closes_as_the_monitor_says_and_each_row_is_fed_once(tmp_path: Any) -> None:
+    values: list[float] = [0.9] * 20
+    store = filled(tmp_path, values)
+    drop = rule(kind="drop", limit=0.2, min_rows=5)
+    checker = AlertChecker(store, [drop], lambda *_: Columns(values))
+    assert checker.check(NOW).slots[0].event is None
+    assert checker.check(NOW).slots[0].event is None  # nothing new: nothing is fed twice
+    values += [0.5] * 10
+    opened = checker.check(NOW).slots[0]
+    # the last 10 have a mean of 0.5, the first 10 of 0.9
+    assert (opened.event, opened.evidence.reference, opened.evidence.difference) == ("opened", 0.9, pytest.approx(-0.4))
+    (monitor,) = checker.alerts.monitors("shop", "low")
+    assert len(monitor["monitor"]["seen"]) == 30
+    values += [0.9] * 10
+    assert checker.check(NOW).slots[0].event == "closed"
+    assert checker.check(NOW).slots[0].event is None
+    (monitor,) = checker.alerts.monitors("shop", "low")
+    assert monitor["monitor"]["seen"] == values
+    store.close()
+
+
+@pytest.mark.usefixtures("_fake_monitor")
+def test_a_changed_rule_starts_a_monitor_of_its_own(tmp_path: Any) -> None:
+    with filled(tmp_path, [0.9] * 30) as store:
+        for limit in (0.2, 0.3):
+            changed = rule(kind="drop", limit=limit, min_rows=5)
+            AlertChecker(store, [changed], lambda *_: Columns([0.9] * 30)).check(NOW)
+        (monitor,) = AlertChecker(store, [], None).alerts.monitors("shop", "low")
+        assert (monitor["monitor"]["drop"], len(monitor["monitor"]["seen"])) == (0.3, 30)
