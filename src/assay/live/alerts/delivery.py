@@ -89,7 +89,7 @@ class AlertDeliverer:
     ) -> None:
         self._alerts = alerts
         self._rules = {(rule.run, rule.name): rule for rule in rules}
-        self._secrets = {rule.name: _secret(rule) for rule in rules}
+        self._secrets = {rule.name: secret_of(rule) for rule in rules}
         self._targets = dict(targets)
         self._writer = writer
         self._owner = owner
@@ -205,7 +205,18 @@ class AlertDeliverer:
         post(target.url, body, headers, self._timeout, until=until)
 
 
-def _secret(rule: AlertRule) -> str | None:
+def secret_of(rule: AlertRule) -> str | None:
+    """The secret that signs the webhooks of a rule.
+
+    Args:
+        rule: The rule.
+
+    Returns:
+        The secret; None where they are not signed.
+
+    Raises:
+        InputError: The environment variable is not set.
+    """
     if rule.secret_env is None:
         return None
     secret = os.environ.get(rule.secret_env)

@@ -13,7 +13,7 @@ from assay._util.steady_clock import steady
 from assay._util.threads import BackgroundWorker
 from assay.errors import InputError, printable
 from assay.live.alerts.check import AlertCheck, AlertChecker, ReadColumns, targets_of
-from assay.live.alerts.delivery import BACKOFF, TIMEOUT, AlertDeliverer
+from assay.live.alerts.delivery import BACKOFF, TIMEOUT, AlertDeliverer, secret_of
 from assay.live.alerts.gauges import AlertGauges
 from assay.live.alerts.payload import MessageWriter
 from assay.live.alerts.rules import AlertRule
@@ -75,6 +75,7 @@ class AlertWatcher:
             raise InputError(f"interval: expected a positive number of seconds, got {interval}")
         for rule in rules:
             targets_of(rule)
+            secret_of(rule)
         self._address = store
         self._rules = tuple(rules)
         self._interval = interval
