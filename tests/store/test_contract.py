@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay import InputError, Sample, ScoredSample, Store
-from assay.store.rows import put_rows
+from assay.store.rows import PackedRow, put_rows
 from assay.store.tables import LONGEST_RUN_NAME
 from tests.store.test_store import filled, scored, write_many
 
@@ -105,7 +105,7 @@ def test_rows_of_a_transaction_that_fails_are_not_counted(address):
         store.create_run("run", {})
         store.put_row("run", 1, scored(1))
         with pytest.raises(ZeroDivisionError):
-            store.write(lambda db: (put_rows(db, "run", [(2, "r2", b"x")]), 1 // 0))
+            store.write(lambda db: (put_rows(db, "run", [PackedRow(2, "r2", b"x")]), 1 // 0))
         assert store.row_counts("run")[:2] == (1, 1)
 
 

@@ -16,7 +16,7 @@ from assay.errors import StoreError
 from assay.evaluation.result import Result
 from assay.store.digests import MODULUS, RowDigests, row_digest
 from assay.store.pruning import prune
-from assay.store.rows import put_rows
+from assay.store.rows import PackedRow, put_rows
 
 INFO = {"judge": "j", "metrics": ["m"]}
 ALTERED = ("the rows in the store are not the ones that were saved",)
@@ -52,7 +52,7 @@ def test_the_digest_of_a_run_is_that_of_its_rows_however_they_were_written(addre
         assert store.row_counts("run")[:3] == (4, 4, 0)
         before = store.row_counts("run")
         with pytest.raises(ZeroDivisionError):
-            store.write(lambda db: (put_rows(db, "run", [(5, "r5", b"x")]), 1 / 0))
+            store.write(lambda db: (put_rows(db, "run", [PackedRow(5, "r5", b"x")]), 1 / 0))
         assert store.row_counts("run") == before
         store.put_run("run", {**INFO, "note": "n"})
         assert store.row_counts("run") == before

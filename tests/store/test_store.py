@@ -275,7 +275,8 @@ def as_version_4(path) -> None:
         "DROP INDEX judgements_by_time",
         "CREATE INDEX findings_by_maker ON findings (maker)",
         "CREATE INDEX findings_by_time ON findings (at)",
-        *(f"ALTER TABLE runs DROP COLUMN {name}" for name in ("pruned", "digest", "info_digest")),
+        *(f"ALTER TABLE runs DROP COLUMN {name}" for name in ("pruned", "digest", "info_digest", "scores_digest")),
+        *(f"DROP TABLE {name}" for name in ("names", "scores", "metric_ranges", "row_facts")),
     ):
         spoil(path, statement)
 

@@ -75,11 +75,19 @@ class Answerability(Tabular):
 
     def add(self, number: int, facts: RowFacts) -> None:
         """Count one row."""
-        cell = kind_of(facts), reply_of(facts)
+        self.add_cell(number, (kind_of(facts), reply_of(facts)))
+
+    def add_cell(self, number: int, cell: tuple[Kind, Reply]) -> None:
+        """Count one row of a cell."""
         self.counts[cell] = self.counts.get(cell, 0) + 1
         kept = self.rows.setdefault(cell, [])
         if len(kept) < SHOWN:
             kept.append(number)
+
+    def add_cells(self, numbers: Sequence[int], cell: tuple[Kind, Reply]) -> None:
+        """Count rows of one cell, of which none was counted before."""
+        self.counts[cell] = len(numbers)
+        self.rows[cell] = list(numbers[:SHOWN])
 
     def sort(self) -> None:
         """Bring the rows into the order of the data, where they came in another."""

@@ -16,6 +16,7 @@ from typing import Any
 from assay._util.normalise import well_formed
 from assay._util.plugins import load
 from assay.errors import InputError
+from assay.evaluation.overview import overview_facts
 from assay.evaluation.result import Result
 from assay.records import ScoredSample
 from assay.store.store import Store
@@ -71,10 +72,11 @@ def result_of(run: str, judge: str, rows: Iterable[ScoredSample], notes: tuple[s
     result = Result(run=run, store=store, judge=judge)
     store.create_run(run, {"judge": judge, "metrics": []})
     for scored in rows:
-        result.add(scored)
-        store.put_row(run, result.rows, scored)
+        facts = overview_facts(scored)
+        result.add(scored, facts=facts)
+        store.put_row(run, result.rows, scored, facts=facts.to_text())
     if not result.rows:
         raise InputError(f"run {run!r} has no rows")
     result.notes.extend(notes)
-    store.put_run(run, result.info())
+    result.save()
     return result

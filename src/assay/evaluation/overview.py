@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from assay._util.tabular import Tabular
 from assay.errors import printable
-from assay.evaluation.answerability import Answerability, kind_of, reply_of
+from assay.evaluation.answerability import KINDS, REPLIES, Answerability, Kind, Reply, kind_of, reply_of
 from assay.evaluation.default_thresholds import bare_name, default_threshold
 from assay.evaluation.stored_facts import stored_facts
 from assay.evaluation.summary import CONFIDENCE
-from assay.records import ScoredSample
+from assay.records import Direction, ScoredSample
 from assay.stats.moments import Moments
 
 if TYPE_CHECKING:
-    from assay.stats.intervals import Estimate
+    import numpy as np
 
+    from assay.stats.intervals import Estimate
+    from assay.store.columns import RunColumns
+
+#: What is counted beside groundedness.
+_COUNTS = ("answered", "refused", "retrieved")
 #: Metrics that say whether an answer is grounded, the one that is taken first.
 _GROUNDED = ("grounded", "faithfulness")
 
@@ -73,12 +78,52 @@ class RowCount:
         self.count += counts
         self.moments.add(float(counts), 0.0, 1.0, cluster)
 
+    @classmethod
+    def of_array(cls, counts: np.ndarray, clusters: Sequence[str] | None) -> RowCount:
+        """Rows at once: whether each counts [n], and its cluster."""
+        return cls(Moments.of_array(counts.astype(float), 0.0, 1.0, clusters), int(counts.sum()))
+
+    def state(self) -> list[Any]:
+        """As plain JSON values, without clusters; `from_state` reads them."""
+        return [self.count, self.moments.state()]
+
+    @classmethod
+    def from_state(cls, state: Sequence[Any]) -> RowCount:
+        """What `state` returned."""
+        return cls(Moments.from_state(state[1]), state[0])
+
     def share(self, name: str, good: str, metric: str | None = None, threshold: float | None = None) -> RowShare | None:
         """The share with its interval; None where there is no row."""
         from assay.stats.intervals import estimate_of
 
         found = estimate_of(self.moments, 0.0, 1.0, CONFIDENCE)
         return None if found is None else RowShare(name, good, self.count, found.n, found, metric, threshold)
+
+
+class OverviewFacts(NamedTuple):
+    """What the overview counts of a row. `to_text` and `from_text`: as a store keeps it."""
+
+    kind: Kind
+    reply: Reply
+    reads_reference: bool
+
+    def to_text(self) -> str:
+        """Three characters."""
+        return f"{KINDS.index(self.kind)}{REPLIES.index(self.reply)}{int(self.reads_reference)}"
+
+    @classmethod
+    def from_text(cls, text: str | None) -> OverviewFacts | None:
+        """Read what `to_text` wrote; None for anything else."""
+        if text is None or len(text) != 3 or not text.isascii() or not text.isdigit():
+            return None
+        kind, reply, reads = (int(one) for one in text)
+        return cls(KINDS[kind], REPLIES[reply], bool(reads)) if kind < len(KINDS) and reply < len(REPLIES) else None
+
+
+def overview_facts(scored: ScoredSample) -> OverviewFacts:
+    """What the overview counts of a row, from its texts and stored scores."""
+    facts = stored_facts(scored)
+    return OverviewFacts(kind_of(facts), reply_of(facts), facts.reference is not None or _reads_reference(scored))
 
 
 @dataclass(slots=True)
@@ -103,33 +148,98 @@ class Overview(Tabular):
     _refused: RowCount = field(default_factory=RowCount)
     _retrieved: RowCount = field(default_factory=RowCount)
 
-    def add(self, number: int, scored: ScoredSample, cluster: str | None = None) -> None:
+    def add(
+        self, number: int, scored: ScoredSample, cluster: str | None = None, facts: OverviewFacts | None = None
+    ) -> None:
         """Take in one row.
 
         Args:
             number: Number of the row, from 1.
             scored: The row.
             cluster: Cluster of correlated rows that it belongs to.
+            facts: Its facts, where they are known already.
         """
-        facts = stored_facts(scored)
-        self.answerability.add(number, facts)
-        if (reply := reply_of(facts)) != "unknown":
-            self._answered.add(reply == "answered", cluster)
-            self._refused.add(reply == "refused", cluster)
-        if reply != "refused":
-            self._add_grounded(scored, cluster)
-        if facts.reference is not None or _reads_reference(scored):
-            kind = kind_of(facts)
-            if kind in ("answerable", "answerable, not retrieved"):
-                self._retrieved.add(kind == "answerable", cluster)
+        facts = overview_facts(scored) if facts is None else facts
+        self.add_facts(number, facts, cluster)
+        if facts.reply != "refused":
+            for name, score in scored.scores.items():
+                if score.measured and score.value is not None:
+                    ends = score.low, score.high, score.direction
+                    self.add_grounded(name, ends, score.value, cluster)
 
-    def _add_grounded(self, scored: ScoredSample, cluster: str | None) -> None:
-        for name, score in scored.scores.items():
-            if bare_name(name) not in _GROUNDED or not score.measured or score.value is None:
-                continue
-            limit = default_threshold(name, score.low, score.high, score.direction)
+    def add_facts(self, number: int, facts: OverviewFacts, cluster: str | None = None) -> None:
+        """Take in the facts of one row."""
+        self.answerability.add_cell(number, (facts.kind, facts.reply))
+        if facts.reply != "unknown":
+            self._answered.add(facts.reply == "answered", cluster)
+            self._refused.add(facts.reply == "refused", cluster)
+        if facts.reads_reference and facts.kind in ("answerable", "answerable, not retrieved"):
+            self._retrieved.add(facts.kind == "answerable", cluster)
+
+    def add_grounded(
+        self, metric: str, ends: tuple[float, float, Direction], value: float, cluster: str | None = None
+    ) -> None:
+        """Take in one value of a row that is no refusal, where its metric says whether answers are grounded."""
+        if bare_name(metric) not in _GROUNDED:
+            return
+        limit = default_threshold(metric, *ends)
+        if limit is not None:
+            self._grounded.setdefault(metric, (limit, RowCount()))[1].add(value >= limit, cluster)
+
+    @classmethod
+    def of_columns(cls, columns: RunColumns, facts: Sequence[OverviewFacts], clusters: Sequence[str] | None) -> Self:
+        """The overview of stored rows: as if each had been added, but for rounding."""
+        import numpy as np
+
+        found = cls()
+        kinds = {one: n for n, one in enumerate(dict.fromkeys(facts))}
+        codes = np.array([kinds[one] for one in facts], dtype=np.int64)
+
+        def these(*wanted: bool) -> np.ndarray:
+            return np.array(wanted, dtype=bool)[codes] if len(codes) else np.zeros(0, dtype=bool)
+
+        for one, code in kinds.items():
+            found.answerability.add_cells(columns.numbers[codes == code].tolist(), (one.kind, one.reply))
+        answered, refused = (these(*(one.reply == reply for one in kinds)) for reply in ("answered", "refused"))
+        known = answered | refused
+        found._answered = RowCount.of_array(answered[known], _where(clusters, known))
+        found._refused = RowCount.of_array(refused[known], _where(clusters, known))
+        hit, miss = (
+            these(*(one.reads_reference and one.kind == kind for one in kinds))
+            for kind in ("answerable", "answerable, not retrieved")
+        )
+        found._retrieved = RowCount.of_array(hit[hit | miss], _where(clusters, hit | miss))
+        for metric, ends in columns.metrics.items():
+            limit = default_threshold(metric, *ends) if bare_name(metric) in _GROUNDED else None
             if limit is not None:
-                self._grounded.setdefault(name, (limit, RowCount()))[1].add(score.value >= limit, cluster)
+                values = columns.values(metric)
+                counted = ~np.isnan(values) & ~refused
+                if counted.any():
+                    rows = RowCount.of_array(values[counted] >= limit, _where(clusters, counted))
+                    found._grounded[metric] = limit, rows
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """As plain JSON values, without clusters; `from_state` reads them."""
+        return {
+            "answerability": [[*cell, count, self.answerability.rows[cell]]
+                              for cell, count in self.answerability.counts.items()],
+            "grounded": {name: [limit, rows.state()] for name, (limit, rows) in self._grounded.items()},
+            **{name: getattr(self, f"_{name}").state() for name in _COUNTS},
+        }  # fmt: skip
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """What `state` returned, digit by digit."""
+        found = cls()
+        for kind, reply, count, rows in state["answerability"]:
+            found.answerability.counts[kind, reply], found.answerability.rows[kind, reply] = count, list(rows)
+        found._grounded = {
+            name: (limit, RowCount.from_state(rows)) for name, (limit, rows) in state["grounded"].items()
+        }
+        for name in _COUNTS:
+            setattr(found, f"_{name}", RowCount.from_state(state[name]))
+        return found
 
     @property
     def grounded(self) -> RowShare | None:
@@ -184,3 +294,7 @@ class Overview(Tabular):
 def _reads_reference(scored: ScoredSample) -> bool:
     """Whether the run reads references against the passages, so that a row without passages is one not retrieved."""
     return any(bare_name(name) == "context_recall" for name in scored.scores)
+
+
+def _where(names: Sequence[str] | None, mask: np.ndarray) -> list[str] | None:
+    return None if names is None else [name for name, there in zip(names, mask.tolist(), strict=True) if there]

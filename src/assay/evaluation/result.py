@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,9 +15,10 @@ from assay._util.terminal import pluralize, shortened
 from assay.errors import Cause, InputError, printable
 from assay.evaluation.completeness import UNSCORED, RunEnd, incomplete_reasons, rows_not_reached, run_end_in
 from assay.evaluation.exported_rows import lost_rows, missing_rows
-from assay.evaluation.groups import cluster_of, grouped_by, value_in
-from assay.evaluation.overview import Overview
+from assay.evaluation.groups import cluster_of, grouped_by
+from assay.evaluation.overview import Overview, OverviewFacts
 from assay.evaluation.quote_counts import QuoteCounts
+from assay.evaluation.stored_figures import FIGURES, StoredFigures
 from assay.evaluation.summary import Summary
 from assay.records import ScoredSample, Usage
 from assay.sinks.writing import Deliveries
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     import pandas
 
     from assay.evaluation.display.explanation import Explanation
+    from assay.store.columns import RunColumns
+
+
+#: Rows of a run that are all read when it is loaded, to see whether they are damaged.
+CHECKED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,7 @@ class Result:
         quotes: How many verdicts quote the passages, and how many of them what is not there.
         overview: Grounded answers, answered questions and retrieval that found it, as shares of rows.
         default_metrics: Whether no metrics were named, so that the overview leads the table of means.
+        damaged_rows: Numbers of the rows that cannot be read, where all rows were read to know it.
     """
 
     run: str
@@ -121,14 +127,17 @@ class Result:
     quotes: QuoteCounts = field(default_factory=QuoteCounts)
     overview: Overview = field(default_factory=Overview)
     default_metrics: bool = False
+    damaged_rows: tuple[int, ...] = ()
 
     @classmethod
-    def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
+    def load(cls, run: str = "last", store: Store | str | Path = ".assay", *, check: bool | None = None) -> Result:
         """Load a run from a store, also one that is damaged or did not finish: see `incomplete`.
 
         Args:
             run: Name of the run, or "last".
             store: The store, its folder or its database URL.
+            check: Whether to read all rows to find out if they are the ones that were saved. None: for runs of at most
+                20,000 rows. Lost rows are found in any case.
 
         Returns:
             The run, with the summaries of its rows.
@@ -147,19 +156,71 @@ class Result:
         result.notes = list(info.get("notes", ()))
         result.note, result.data, result.expected = info.get("note"), info.get("data"), info.get("expected")
         result.started, result.default_metrics = store.run_started(run), info.get("default_metrics", False)
-        known = info.get("summaries", {})
-        result.metrics = {name: Summary.empty(name, known.get(name)) for name in info["metrics"]}
-        counts = store.row_counts(run)  # before the rows are read: those that are written meanwhile are not lost
-        digests = RowDigests()
-        for row in store.rows(run, digests):
-            result.add(row.scored, row.number)
-        result.unreadable = max(0, counts.stored - result.rows)
-        result.missing, result.pruned = counts.missing, counts.pruned
-        if counts.digest is not None and not result.lost:  # else it is known already that rows are damaged
-            # of a run that grows meanwhile nobody knows which rows were read
-            result.altered = counts.digest == store.row_counts(run).digest != digests.value
+        result.damaged_rows = () if not result._reads_all(check) else result._unreadable_rows()
+        result._take_figures(info)
         result.count_missing()
         return result
+
+    def _reads_all(self, check: bool | None) -> bool:
+        """Whether all rows are read to see if they are damaged."""
+        return self.store.row_counts(self.run).stored <= CHECKED if check is None else check
+
+    def _unreadable_rows(self) -> tuple[int, ...]:
+        """The numbers of rows that cannot be read. Notes whether those that can be are the ones that were saved."""
+        counts = self.store.row_counts(self.run)  # before the rows are read: those written meanwhile are not lost
+        digests = RowDigests()
+        for row in self.store.row_bodies(self.run):
+            digests.add(*row)
+        if digests.value == counts.digest:
+            return ()
+        unreadable = tuple(self.store.unreadable(self.run))
+        whole = not unreadable and not counts.missing and not counts.pruned  # else it is known that rows are damaged
+        # of a run that grows meanwhile nobody knows which rows were read
+        self.altered = whole and counts.digest is not None and counts.digest == self.store.row_counts(self.run).digest
+        return unreadable
+
+    def _take_figures(self, info: Mapping[str, Any]) -> None:
+        counts = self.store.row_counts(self.run)
+        whole = not self.damaged_rows and not counts.missing and not counts.pruned and not self.altered
+        figures = None
+        if whole and counts.stored > CHECKED:  # else it is as quick to compute them, and sees damage
+            figures = StoredFigures.from_info(info, counts.stored, counts.digest)
+        if figures is None:
+            columns = self.score_columns()
+            figures = StoredFigures.of(columns)
+            self.altered = self.altered or (whole and columns.is_altered())
+        self._show_figures(figures, info)
+        self.unreadable = max(0, counts.stored - self.rows)
+        self.missing, self.pruned = counts.missing, counts.pruned
+
+    def _show_figures(self, figures: StoredFigures, info: Mapping[str, Any]) -> None:
+        known = info.get("summaries", {})
+        named = {name: Summary.empty(name, known.get(name)) for name in info["metrics"]}
+        self.rows, self.metrics = figures.rows, named | figures.metrics
+        self.overview, self.quotes = figures.overview, figures.quotes
+
+    def score_columns(self) -> RunColumns:
+        """Read the scores of the run as arrays, without texts.
+
+        Returns:
+            The columns of the rows that can be read, in the order of the data.
+        """
+        from assay.store.columns import RunColumns
+
+        return RunColumns(self.store, self.run, without=self.damaged_rows)
+
+    def save(self) -> None:
+        """Store what is known about the run, figures included. Call it when all rows are stored.
+
+        Raises:
+            RunReplacedError: The run that was started is not in the store any more.
+        """
+        figures = StoredFigures(self.rows, self.metrics, self.overview, self.quotes)
+        digest = self.store.row_counts(self.run).digest
+        info = self.info()
+        if self.cluster is None and not any(self.rows_without_scores.values()):  # those would be counted twice
+            info[FIGURES] = figures.state(digest)
+        self.store.put_run(self.run, info, started=self.started)
 
     @property
     def complete(self) -> bool:
@@ -209,17 +270,18 @@ class Result:
         """
         self.ended, self.stopped = ended, why if why is not None else ended
 
-    def add(self, scored: ScoredSample, number: int | None = None) -> None:
+    def add(self, scored: ScoredSample, number: int | None = None, facts: OverviewFacts | None = None) -> None:
         """Add a row to the summaries. The store is not written.
 
         Args:
             scored: The sample with its scores.
             number: Number of the row, from 1. None: the next one.
+            facts: What the overview counts of it, where it is known already.
         """
         self.rows += 1
         self.quotes.add(scored)
         together = None if self.cluster is None else cluster_of(scored.sample, self.cluster, self.rows)
-        self.overview.add(self.rows if number is None else number, scored, together)
+        self.overview.add(self.rows if number is None else number, scored, together, facts)
         for name, score in scored.scores.items():
             self.metrics.setdefault(name, Summary(metric=name)).add(score, together)
 
@@ -238,20 +300,13 @@ class Result:
         Raises:
             InputError: No row has the column.
         """
-        found = replace(
-            self,
-            metrics={name: Summary(metric=name) for name in self.metrics},
-            rows=0,
-            cluster=column,
-            quotes=QuoteCounts(),
-            overview=Overview(),
-        )
-        there = not self.rows
-        for row in self.numbered_rows():
-            there = there or value_in(row.scored.sample, column)[0]
-            found.add(row.scored, row.number)
-        if not there:
+        columns = self.score_columns()
+        if len(columns) and all(value is None for value in columns.column(column)):
             raise InputError(f"cluster: no row has the column {column!r}")
+        figures = StoredFigures.of(columns, column)
+        named = {name: Summary(metric=name) for name in self.metrics}
+        found = replace(self, metrics=named | figures.metrics, rows=figures.rows, cluster=column)
+        found.overview, found.quotes = figures.overview, figures.quotes
         found.count_missing()
         return found
 
@@ -311,7 +366,7 @@ class Result:
         found = [
             MetricError(row.number, row.scored.sample.id, name, score.error.cause.value, score.error.message,
                     score.error.raw)
-            for row in self.numbered_rows()
+            for row in self.store.rows_of(self.run, self.score_columns().without_value())
             for name, score in row.scored.scores.items()
             if score.error is not None
         ]  # fmt: skip
@@ -378,13 +433,9 @@ class Result:
             raise InputError(f"metric: {metric!r} is not in this run; it has {', '.join(self.metrics)}")
         if n is not None and n < 1:
             raise InputError(f"n: expected at least 1, got {n}")
-        sign = 1 if self.metrics[metric].direction == "higher" else -1
-        valued = (
-            (sign * (score.value or 0.0), row.number, row)
-            for row in self.numbered_rows()
-            if (score := row.scored.scores.get(metric)) is not None and score.measured
-        )
-        worst = [row for _, _, row in heapq.nsmallest(n or 1, valued, key=lambda one: one[:2])]
+        numbers = self.score_columns().worst(metric, n or 1, lowest=self.metrics[metric].direction == "higher")
+        rows = {row.number: row for row in self.store.rows_of(self.run, numbers)}
+        worst = [rows[number] for number in numbers if number in rows]
         if n is not None:
             return ResultRows(worst, Row)
         return worst[0] if worst else None

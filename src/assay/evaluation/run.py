@@ -17,6 +17,7 @@ from assay._util.loop_threads import LATE, run_apart
 from assay.data import Data, RowError
 from assay.errors import AssayError, Cause, JudgeFailure, StoreError
 from assay.evaluation.completeness import run_end_of
+from assay.evaluation.overview import OverviewFacts, overview_facts
 from assay.evaluation.progress import progress_for
 from assay.evaluation.result import Result
 from assay.evaluation.score_sample import score_sample, skipped_sample, storable
@@ -212,7 +213,7 @@ class EvaluationRun:
             self._note_unsaved()
             self._note_duplicate_ids()
             with self._store_errors():
-                self.result.store.put_run(self.result.run, self.result.info(), started=self.result.started)
+                self.result.save()
         finally:
             if self.options.deadline is None:  # else it is released on the loop that it worked on
                 await self.judge.release()
@@ -268,8 +269,8 @@ class EvaluationRun:
         with self._recording:
             if self._over:
                 return None
-            scored = self._keep(number, scored)
-            self.result.add(scored, number)
+            scored, facts = self._keep(number, scored)
+            self.result.add(scored, number, facts)
             self._count()
         self.bar.update(self.result)
         if self.options.on_score is not None:
@@ -286,16 +287,17 @@ class EvaluationRun:
             first = self._order.popleft()
             self.ended = until(first, self._seen_next.pop(first))
 
-    def _keep(self, number: int, scored: ScoredSample) -> ScoredSample:
+    def _keep(self, number: int, scored: ScoredSample) -> tuple[ScoredSample, OverviewFacts]:
         """Put the row on disk. A score that cannot be written (a metric of the user's own) is skipped instead."""
         with self._store_errors():
-            run, started = self.result.run, self.result.started
+            run, started, facts = self.result.run, self.result.started, overview_facts(scored)
             try:
-                self.result.store.put_row(run, number, scored, started=started)
+                self.result.store.put_row(run, number, scored, started=started, facts=facts.to_text())
             except (ValueError, TypeError, RecursionError):
                 scored = storable(scored)
-                self.result.store.put_row(run, number, scored, started=started)
-        return scored
+                facts = overview_facts(scored)
+                self.result.store.put_row(run, number, scored, started=started, facts=facts.to_text())
+        return scored, facts
 
     @contextmanager
     def _store_errors(self) -> Iterator[None]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,11 +17,10 @@ from assay.stats.moments import Moments
 
 if TYPE_CHECKING:
     from assay.stats.intervals import Estimate
+    from assay.store.columns import MetricRange, MetricScores
 
 #: How sure the interval of a mean is.
 CONFIDENCE = 0.95
-#: What is kept of moments, in their order.
-_MOMENTS = ("n", "mean", "squares", "least", "most", "graded")
 
 
 @dataclass(slots=True)
@@ -65,6 +65,31 @@ class Summary(Tabular):
         self._plus(score.value)
         self._moments.add(score.value, score.low, score.high, cluster)
 
+    @classmethod
+    def of_columns(
+        cls, metric: str, ends: MetricRange, scores: MetricScores, clusters: Sequence[str] | None = None
+    ) -> Self:
+        """The summary of stored scores: as if each had been added, but for rounding.
+
+        Args:
+            metric: Label of the metric.
+            ends: Its range.
+            scores: Its scores.
+            clusters: The cluster of each row; None: rows are independent.
+        """
+        import numpy as np
+
+        found = cls(metric, *ends)
+        counts = np.bincount(scores.codes[scores.codes >= 0], minlength=len(scores.causes))
+        found.causes = Counter({scores.causes[n]: int(count) for n, count in enumerate(counts) if n and count})
+        measured = ~np.isnan(scores.values)
+        values = scores.values[measured]
+        found.scored, found.total = len(values), int(counts.sum())
+        found._sum = math.fsum(values.tolist())
+        kept = None if clusters is None else [one for one, there in zip(clusters, measured, strict=True) if there]
+        found._moments = Moments.of_array(values, ends.low, ends.high, kept)
+        return found
+
     def add_missing(self, rows: Mapping[Cause, int]) -> None:
         """Take rows into account of which there is no score: they cannot be read any more, or were not reached."""
         self.total += sum(rows.values())
@@ -105,7 +130,7 @@ class Summary(Tabular):
             **{name: getattr(self, name) for name in ("direction", "scored", "total")},
             "causes": dict(self.causes),
             "sum": [self._sum, self._lost],
-            "moments": [getattr(self._moments, name) for name in _MOMENTS] if self._moments.n else None,
+            "moments": self._moments.state(),
         }
 
     @classmethod
@@ -114,8 +139,7 @@ class Summary(Tabular):
         found = cls(metric, *_range_of(state), state["scored"], state["total"])
         found.causes = Counter(state["causes"])
         found._sum, found._lost = state["sum"]
-        if state["moments"] is not None:
-            found._moments = Moments(*state["moments"])
+        found._moments = Moments.from_state(state["moments"])
         return found
 
     @property

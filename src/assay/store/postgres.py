@@ -24,7 +24,7 @@ from assay._util.forks import keep, renewed
 from assay._util.install_hints import install_extra
 from assay.errors import AssayError, InputError, MissingExtra, StoreError
 from assay.records import migration
-from assay.store.schema import DIGESTS, SCHEMA_VERSION
+from assay.store.schema import DIGESTS, SCHEMA_VERSION, SCORES_DIGEST
 from assay.store.tables import FOLDER, Statements
 
 if TYPE_CHECKING:
@@ -45,6 +45,28 @@ _SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 #: By hash: the keys of other indexes have 2,704 bytes at most, and an id may be any text.
 ROWS_BY_ID = "CREATE INDEX rows_by_id ON rows USING hash (id)"
 
+_COLUMN_TABLES = """
+CREATE TABLE names (
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key BYTEA NOT NULL UNIQUE, text TEXT NOT NULL
+);;
+CREATE TABLE scores (
+    run BIGINT NOT NULL, metric BIGINT NOT NULL, row BIGINT NOT NULL, value DOUBLE PRECISION, cause BIGINT,
+    message BIGINT, PRIMARY KEY (run, metric, row)
+);;
+CREATE INDEX scores_by_value ON scores (run, metric, value);;
+CREATE INDEX scores_without_value ON scores (run, cause, row) WHERE cause IS NOT NULL;;
+CREATE TABLE metric_ranges (
+    run BIGINT NOT NULL, metric BIGINT NOT NULL, low DOUBLE PRECISION, high DOUBLE PRECISION, direction TEXT NOT NULL,
+    PRIMARY KEY (run, metric)
+);;
+CREATE TABLE row_facts (
+    run BIGINT NOT NULL, row BIGINT NOT NULL, id TEXT, at DOUBLE PRECISION NOT NULL, key BYTEA NOT NULL,
+    weight DOUBLE PRECISION NOT NULL, facts TEXT, quoted BIGINT NOT NULL, unlocated BIGINT NOT NULL,
+    slices TEXT NOT NULL, PRIMARY KEY (run, row)
+);;
+CREATE INDEX row_facts_by_time ON row_facts (run, at)
+"""
+
 SCHEMA = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);;
 INSERT INTO meta VALUES ('version', '{SCHEMA_VERSION}');;
@@ -60,7 +82,8 @@ CREATE INDEX judgements_by_source ON judgements (source);;
 CREATE INDEX judgements_by_time ON judgements (at);;
 CREATE TABLE runs (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE, started DOUBLE PRECISION NOT NULL,
-    info TEXT NOT NULL, saved BIGINT, pruned BIGINT NOT NULL DEFAULT 0, digest BIGINT, info_digest BIGINT
+    info TEXT NOT NULL, saved BIGINT, pruned BIGINT NOT NULL DEFAULT 0, digest BIGINT, info_digest BIGINT,
+    scores_digest BIGINT
 );;
 CREATE TABLE run_judgements (run BIGINT NOT NULL, judgement BIGINT NOT NULL, PRIMARY KEY (run, judgement));;
 CREATE INDEX run_judgements_by_judgement ON run_judgements (judgement);;
@@ -69,14 +92,15 @@ CREATE TABLE rows (
     body BYTEA NOT NULL, at DOUBLE PRECISION
 );;
 CREATE UNIQUE INDEX rows_by_number ON rows (run, number);;
-{ROWS_BY_ID}
-"""
+{ROWS_BY_ID};;
+{_COLUMN_TABLES}"""
 
 #: How a store of an earlier version becomes one of the next: statements, by the version that they start from.
 MIGRATIONS: Mapping[int, str] = {
     3: "ALTER TABLE runs ADD COLUMN saved BIGINT",
     4: ";;".join((*migration.STORE_4_TO_5, *migration.POSTGRES_4_TO_5, "DROP INDEX IF EXISTS rows_by_id", ROWS_BY_ID)),
     5: ";;".join(DIGESTS),
+    6: ";;".join((SCORES_DIGEST, _COLUMN_TABLES)),
 }
 
 

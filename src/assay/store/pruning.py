@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from assay._util.tabular import Tabular
 from assay.errors import InputError
-from assay.store.rows import count_rows, digest_of_rows, read_all
+from assay.store.rows import count_rows, digest_of_rows
+from assay.store.score_columns import delete_columns, delete_stray_columns
 from assay.store.store import Store
-from assay.store.tables import Statements
+from assay.store.tables import Statements, read_all
 
 HOUR = 3600.0
 
@@ -93,23 +94,24 @@ def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[
     changes = {run: digest_of_rows(db, run, old, values) for run, _ in by_run}
     rows = db.execute(f"DELETE FROM rows WHERE {old}", values).rowcount
     for run, count in by_run:
-        _uncount(db, run, count, changes[run])
+        _uncount(db, run, count, changes[run], delete_stray_columns(db, run))
     empty = f"started < ? AND NOT EXISTS (SELECT 1 FROM rows WHERE run = runs.id) AND {_not_among('id', kept)}"
     runs = tuple(sorted(str(name) for (name,) in read_all(db, f"SELECT id FROM runs WHERE {empty}", [cutoff, *kept])))
     for run in runs:
         db.execute("DELETE FROM run_judgements WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
         db.execute("DELETE FROM runs WHERE id = ?", (run,))
+        delete_columns(db, run)
     judgements = db.execute(f"DELETE FROM judgements WHERE at < ? AND {_UNUSED}", (cutoff,)).rowcount
     return runs, rows, judgements
 
 
-def _uncount(db: Statements, run: str, rows: int, digests: int) -> None:
+def _uncount(db: Statements, run: str, rows: int, digests: int, scores: int) -> None:
     """Rows of a continuous run do not belong to it any more; those of any other run are pruned from now on."""
     found = db.execute("SELECT info FROM runs WHERE id = ?", (run,)).fetchone()
     if found is None:
         return
     continuous = _is_continuous(found[0])
-    count_rows(db, run, -rows if continuous else 0, -digests)
+    count_rows(db, run, -rows if continuous else 0, -digests, -scores)
     if not continuous:
         db.execute("UPDATE runs SET pruned = pruned + ? WHERE id = ?", (rows, run))
 

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay._util.compression import pack, to_json, unpack
 from assay._util.tabular import Tabular
@@ -14,7 +14,8 @@ from assay.errors import RunReplacedError, StoreError
 from assay.records import Sample, Score, ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
 from assay.store.digests import MODULUS, RowDigests, row_digest
-from assay.store.tables import Statements
+from assay.store.score_columns import RowColumns, put_columns
+from assay.store.tables import Statements, read_all
 
 PAGE = 500  # rows read at a time
 
@@ -69,27 +70,65 @@ def flat_record(number: int | None, scored: ScoredSample) -> dict[str, Any]:
     return flat
 
 
-def put_rows(
-    db: Statements, run: str, rows: Iterable[tuple[int, str | None, bytes]], started: float | None = None
-) -> None:
-    """Write rows (number, id, body) of a run; its number of rows and its digest change in the same transaction.
+class PackedRow(NamedTuple):
+    """A row as it is written: its number, id and body, and its columns; without them they are read from the body."""
+
+    number: int
+    name: str | None
+    body: bytes
+    columns: RowColumns | None = None
+
+    @classmethod
+    def of(cls, number: int, scored: ScoredSample, facts: str | None = None) -> PackedRow:
+        """Pack a scored sample. `facts`: see `RowColumns`."""
+        name = clean(scored.sample.id)
+        body = packed(scored.sample.to_dict(), scores_of(scored))
+        return cls(number, name, body, RowColumns.of(number, name, scored, facts))
+
+
+def put_rows(db: Statements, run: str, rows: Iterable[PackedRow], started: float | None = None) -> None:
+    """Write rows of a run; its number of rows and its digests change in the same transaction.
 
     `started`: the start of the run that is meant. Raises RunReplacedError where it is not there any more.
     """
     added = change = 0
-    for number, name, body in rows:
+    columns: dict[int, RowColumns] = {}
+    replaced: set[int] = set()
+    for number, name, body, found in rows:
         before = _put_row(db, run, number, name, body)
         added += before is None
         change += row_digest(number, name, body) - (0 if before is None else row_digest(number, *before))
-    count_rows(db, run, added, change, started)
+        if before is not None and number not in columns:
+            replaced.add(number)
+        if found is not None:
+            columns[number] = found
+    scores = put_columns(db, run, list(columns.values()), replaced)
+    count_rows(db, run, added, change, scores, started)
 
 
-def count_rows(db: Statements, run: str, added: int, change: int, started: float | None = None) -> None:
-    """Change the number of rows of a run, and its digest by so much. Where they are unknown (NULL) they stay so."""
-    if added or change:
+def count_rows(
+    db: Statements, run: str, added: int, change: int, scores: int = 0, started: float | None = None
+) -> None:
+    """Change the number of rows of a run, and its digests by so much. Where they are unknown (NULL) they stay so.
+
+    Args:
+        db: The transaction.
+        run: Name of the run.
+        added: Number of new rows; negative for deleted ones.
+        change: Change of the digest of its rows.
+        scores: Change of the digest of its scores.
+        started: Start of the run that is meant.
+
+    Raises:
+        RunReplacedError: The run that was started then is not there any more.
+    """
+    if added or change or scores:
         this, values = which_run(run, started)
-        sql = f"UPDATE runs SET saved = saved + ?, digest = (digest + ?) & {MODULUS - 1} WHERE {this}"
-        if not db.execute(sql, (added, change % MODULUS, *values)).rowcount and started is not None:
+        mask = MODULUS - 1
+        sql = (f"UPDATE runs SET saved = saved + ?, digest = (digest + ?) & {mask}, "
+               f"scores_digest = (scores_digest + ?) & {mask} WHERE {this}")  # fmt: skip
+        changes = (added, change % MODULUS, scores % MODULUS)
+        if not db.execute(sql, (*changes, *values)).rowcount and started is not None:
             raise RunReplacedError(run)
 
 
@@ -141,14 +180,6 @@ def in_pages(read: Callable[[int], Sequence[tuple[Any, ...]]]) -> Iterator[tuple
             raise StoreError("the store is damaged: its rows are not in order")
 
 
-def read_all(db: Statements, sql: str, values: Sequence[Any]) -> list[Any]:
-    """All rows of a query within a transaction."""
-    found, cursor = [], db.execute(sql, values)
-    while (row := cursor.fetchone()) is not None:
-        found.append(row)
-    return found
-
-
 def scores_of(scored: ScoredSample) -> dict[str, Any]:
     return {name: score.to_dict() for name, score in scored.scores.items()}
 
@@ -173,11 +204,11 @@ def _unpacked(body: bytes) -> dict[str, Any]:
     return migrate_scored(json.loads(unpack(body)), "the row")
 
 
-def stored_scores(body: bytes) -> dict[str, Any]:
+def stored_scores(body: bytes) -> dict[str, Score]:
     """The scores of a row; none where it cannot be read: it is written anew."""
     try:
-        return dict(_unpacked(body)["scores"])
-    except (ValueError, KeyError, TypeError, AttributeError):
+        return dict(row_of(0, body).scored.scores)
+    except Exception:  # whatever is wrong with it
         return {}
 
 

@@ -3,7 +3,9 @@
 Version 2 keeps judgements and rows compressed, under keys of 16 bytes, away from the indices; it counts runs in the
 order in which they began, and knows which judgements a run used. Version 3 knows when a row was written. Version 4
 counts the rows that were saved for each run. Version 5 calls judgements by their name; see `assay.records.migration`.
-Version 6 has digests of runs (see `assay.store.digests`), and counts the rows that were pruned from them.
+Version 6 has digests of runs (see `assay.store.digests`), and counts the rows that were pruned from them. Version 7
+has scores as columns (see `assay.store.score_columns`); those of rows of an earlier version are made when their run is
+first read.
 """
 
 from __future__ import annotations
@@ -24,8 +26,27 @@ T = TypeVar("T")
 
 _SIZES = ("page_count", "freelist_count", "page_size")
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 MARKER = "runs"  # a table that a store of every version has
+
+_COLUMN_TABLES = """
+CREATE TABLE names (number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, text TEXT NOT NULL);;
+CREATE TABLE scores (
+    run INTEGER NOT NULL, metric INTEGER NOT NULL, row INTEGER NOT NULL, value REAL, cause INTEGER, message INTEGER,
+    PRIMARY KEY (run, metric, row)
+) WITHOUT ROWID;;
+CREATE INDEX scores_by_value ON scores (run, metric, value);;
+CREATE INDEX scores_without_value ON scores (run, cause, row) WHERE cause IS NOT NULL;;
+CREATE TABLE metric_ranges (
+    run INTEGER NOT NULL, metric INTEGER NOT NULL, low REAL, high REAL, direction TEXT NOT NULL,
+    PRIMARY KEY (run, metric)
+) WITHOUT ROWID;;
+CREATE TABLE row_facts (
+    run INTEGER NOT NULL, row INTEGER NOT NULL, id TEXT, at REAL NOT NULL, key BLOB NOT NULL, weight REAL NOT NULL,
+    facts TEXT, quoted INTEGER NOT NULL, unlocated INTEGER NOT NULL, slices TEXT NOT NULL, PRIMARY KEY (run, row)
+) WITHOUT ROWID;;
+CREATE INDEX row_facts_by_time ON row_facts (run, at)
+"""
 
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;;
@@ -41,7 +62,7 @@ CREATE INDEX judgements_by_source ON judgements (source);;
 CREATE INDEX judgements_by_time ON judgements (at);;
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, started REAL NOT NULL, info TEXT NOT NULL,
-    saved INTEGER, pruned INTEGER NOT NULL DEFAULT 0, digest INTEGER, info_digest INTEGER
+    saved INTEGER, pruned INTEGER NOT NULL DEFAULT 0, digest INTEGER, info_digest INTEGER, scores_digest INTEGER
 );;
 CREATE TABLE run_judgements (
     run INTEGER NOT NULL, judgement INTEGER NOT NULL, PRIMARY KEY (run, judgement)
@@ -51,8 +72,8 @@ CREATE TABLE rows (
     at REAL
 );;
 CREATE UNIQUE INDEX rows_by_number ON rows (run, number);;
-CREATE INDEX rows_by_id ON rows (run, id)
-"""
+CREATE INDEX rows_by_id ON rows (run, id);;
+{_COLUMN_TABLES}"""
 
 #: Digests of runs that are there are unknown (NULL).
 DIGESTS = (
@@ -60,6 +81,8 @@ DIGESTS = (
     "ALTER TABLE runs ADD COLUMN digest BIGINT",
     "ALTER TABLE runs ADD COLUMN info_digest BIGINT",
 )
+#: Unknown (NULL) says that the columns of its rows may not all be there.
+SCORES_DIGEST = "ALTER TABLE runs ADD COLUMN scores_digest BIGINT"
 
 
 def version_of(db: sqlite3.Connection) -> int:
@@ -86,7 +109,10 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
     if version < 5:
         for statement in migration.STORE_4_TO_5:
             db.execute(statement)
-    for statement in DIGESTS:
+    if version < 6:
+        for statement in DIGESTS:
+            db.execute(statement)
+    for statement in (SCORES_DIGEST, *_COLUMN_TABLES.split(";;")):
         db.execute(statement)
     db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(SCHEMA_VERSION),))
 

@@ -30,7 +30,9 @@ from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 from assay.store.digests import RowDigests, text_digest
 from assay.store.rows import (
     PAGE,
+    PackedRow,
     clean,
+    count_rows,
     digest_of_rows,
     in_pages,
     is_readable,
@@ -43,6 +45,7 @@ from assay.store.rows import (
 )
 from assay.store.rows import Row as Row
 from assay.store.schema import FileTables, source_number
+from assay.store.score_columns import RowColumns, delete_columns, delete_stray_columns
 from assay.store.tables import FILE_NAME as FILE_NAME
 from assay.store.tables import Statements, Tables, file_of, is_database, url_of
 
@@ -58,8 +61,8 @@ Judgement = tuple[str, str, str, bytes]
 
 #: A run without rows, or with those that were written before it: then they are counted, and have no digest.
 _NEW_RUN = (
-    "INSERT INTO runs (id, started, info, info_digest, saved, digest) SELECT ?, ?, ?, ?, COUNT(*), "
-    "CASE COUNT(*) WHEN 0 THEN 0 END FROM rows WHERE rows.run = ?"
+    "INSERT INTO runs (id, started, info, info_digest, saved, digest, scores_digest) SELECT ?, ?, ?, ?, COUNT(*), "
+    "CASE COUNT(*) WHEN 0 THEN 0 END, CASE COUNT(*) WHEN 0 THEN 0 END FROM rows WHERE rows.run = ?"
 )
 _COUNTS = "(SELECT COUNT(*) FROM rows WHERE rows.run = runs.id), saved, pruned, digest"
 #: Names in the table of rows that are not in that of runs. The names are looked up one after the other by the index: to
@@ -431,16 +434,14 @@ class Store:
                 digest stays unknown.
             delete: Numbers of rows that do not belong to the run.
         """
-        bodies = [
-            (number, clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored)))
-            for number, scored in rows
-        ]
+        bodies = [PackedRow.of(number, scored) for number, scored in rows]
 
         def restore(db: Statements) -> None:
             counts = f"SELECT {_COUNTS} FROM runs WHERE id = ?"
             before = RowCounts(*db.execute(counts, (run,)).fetchone())
             for number in delete:
                 db.execute("DELETE FROM rows WHERE run = ? AND number = ?", (run, number))
+            count_rows(db, run, 0, 0, -delete_stray_columns(db, run))
             put_rows(db, run, bodies)
             after = RowCounts(*db.execute(counts, (run,)).fetchone())
             saved = None if before.saved is None else max(before.saved, after.stored)
@@ -469,6 +470,7 @@ class Store:
         def delete(db: Statements) -> int:
             db.execute("DELETE FROM run_judgements WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
             db.execute("DELETE FROM runs WHERE id = ?", (run,))
+            delete_columns(db, run)
             return db.execute("DELETE FROM rows WHERE run = ?", (run,)).rowcount
 
         return self.write(delete)
@@ -617,7 +619,9 @@ class Store:
         """
         return [str(name) for (name,) in self.query(_LOST_RUNS)]
 
-    def put_row(self, run: str, number: int, scored: ScoredSample, *, started: float | None = None) -> None:
+    def put_row(
+        self, run: str, number: int, scored: ScoredSample, *, started: float | None = None, facts: str | None = None
+    ) -> None:
         """Keep one scored row; a row with the same number is replaced.
 
         Args:
@@ -625,35 +629,35 @@ class Store:
             number: Number of the row, from 1.
             scored: The sample with its scores.
             started: Start of the run that is meant, as `create_run` returned it.
+            facts: See `assay.store.score_columns.RowColumns`.
 
         Raises:
             RunReplacedError: The run that was started then is not there any more.
         """
-        name, body = clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored))
-        used = self._used_by(run)
+        row, used = PackedRow.of(number, scored, facts), self._used_by(run)
 
         def put(db: Statements) -> None:
-            put_rows(db, run, [(number, name, body)], started)
+            put_rows(db, run, [row], started)
             _note(db, run, used)
 
         self.write(put)
 
-    def put_rows(self, run: str, rows: Iterable[tuple[int, ScoredSample]], *, started: float | None = None) -> None:
+    def put_rows(
+        self, run: str, rows: Iterable[tuple[int, ScoredSample] | tuple[int, ScoredSample, str]], *,
+        started: float | None = None,
+    ) -> None:  # fmt: skip
         """Keep several scored rows, all or none.
 
         Args:
             run: Name of the run.
-            rows: Pairs of a number and a sample with its scores.
+            rows: For each its number, the sample with its scores and, where they are known, its facts: see
+                `assay.store.score_columns.RowColumns`.
             started: Start of the run that is meant, as `create_run` returned it.
 
         Raises:
             RunReplacedError: The run that was started then is not there any more.
         """
-        bodies = [
-            (number, clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored)))
-            for number, scored in rows
-        ]
-
+        bodies = [PackedRow.of(*row) for row in rows]
         self.write(lambda db: put_rows(db, run, bodies, started))
 
     def merge_row(self, run: str, scored: ScoredSample) -> int:
@@ -668,15 +672,17 @@ class Store:
         Returns:
             The number of the row.
         """
-        key, sample, scores = clean(scored.sample.key()), scored.sample.to_dict(), scores_of(scored)
+        key, sample = clean(scored.sample.key()), scored.sample
 
         def merge(db: Statements) -> int:
             self._tables.alone(db, f"rows of {run}")
             found = db.execute("SELECT number, body FROM rows WHERE run = ? AND id = ?", (run, key)).fetchone()
             last = "SELECT COALESCE(MAX(number), 0) FROM rows WHERE run = ?"
             number = int(found[0] if found else db.execute(last, (run,)).fetchone()[0] + 1)
-            body = packed(sample, {**(stored_scores(found[1]) if found else {}), **scores})
-            put_rows(db, run, [(number, key, body)])
+            before = stored_scores(found[1]) if found else {}
+            merged = ScoredSample(sample=sample, scores={**before, **scored.scores})
+            body, columns = packed(sample.to_dict(), scores_of(merged)), RowColumns.of(number, key, merged)
+            put_rows(db, run, [PackedRow(number, key, body, columns)])
             return number
 
         return self.write(merge)
@@ -700,6 +706,28 @@ class Store:
                 yield row_of(number, body)
             except Exception as error:  # whatever is wrong with it, it is wrong with this row alone
                 log.warning("assay: store %s: run %s, row %d cannot be read: %s", self.name, run, number, error)
+
+    def rows_of(self, run: str, numbers: Sequence[int]) -> Iterator[Row]:
+        """Iterate over some rows of a run.
+
+        Rows that cannot be read, or are not there, are left out, with a warning in the log.
+
+        Args:
+            run: Name of the run.
+            numbers: Their numbers.
+
+        Returns:
+            Rows in the order of the numbers.
+        """
+        for start in range(0, len(numbers), PAGE):
+            some = numbers[start : start + PAGE]
+            sql = f"SELECT number, body FROM rows WHERE run = ? AND number IN ({', '.join('?' * len(some))})"
+            bodies = dict(self.query(sql, run, *some))
+            for number in some:
+                try:
+                    yield row_of(number, bodies[number])
+                except Exception as error:  # whatever is wrong with it, it is wrong with this row alone
+                    log.warning("assay: store %s: run %s, row %d cannot be read: %s", self.name, run, number, error)
 
     def numbers(self, run: str) -> list[int]:
         """List the numbers of the rows of a run, also of those that cannot be read.

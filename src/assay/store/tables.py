@@ -137,3 +137,33 @@ def check_run_name(name: str) -> str:
     if len(name) > LONGEST_RUN_NAME:
         raise InputError(f"run: expected a name of at most {LONGEST_RUN_NAME} characters, got one of {len(name):,}")
     return well_formed(name)
+
+
+MOST_VALUES = 900  # of one statement; SQLite takes 32,766, other builds of it 999
+
+
+def insert_rows(db: Statements, into: str, rows: Sequence[Sequence[Any]], tail: str = "") -> None:
+    """Insert rows, many with one statement: a database that is far away takes a round trip for each.
+
+    Args:
+        db: The transaction.
+        into: Table and columns: "names (key, text)".
+        rows: Values of each row.
+        tail: What follows the values: "ON CONFLICT DO NOTHING".
+    """
+    if not rows:
+        return
+    width = len(rows[0])
+    one, most = f"({', '.join('?' * width)})", max(1, MOST_VALUES // width)
+    for start in range(0, len(rows), most):
+        some = rows[start : start + most]
+        sql = f"INSERT INTO {into} VALUES {', '.join([one] * len(some))} {tail}"
+        db.execute(sql, [value for row in some for value in row])
+
+
+def read_all(db: Statements, sql: str, values: Sequence[Any]) -> list[Any]:
+    """All rows of a query within a transaction."""
+    found, cursor = [], db.execute(sql, values)
+    while (row := cursor.fetchone()) is not None:
+        found.append(row)
+    return found

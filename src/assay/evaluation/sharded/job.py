@@ -16,7 +16,7 @@ from assay.data import ColumnMap
 from assay.errors import AssayError, InputError
 from assay.evaluation.completeness import NOT_FINISHED, run_end_of
 from assay.evaluation.evaluate import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
-from assay.evaluation.overview import Overview
+from assay.evaluation.overview import Overview, overview_facts
 from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.result import Result
 from assay.evaluation.run_names import start_run
@@ -222,7 +222,7 @@ def _run_and_merge(driver: Driver, recipe: ShardRecipe, result: Result) -> Resul
         take_over(recipe, driver.plan, result)
         result.count_missing()
         result.seconds = time.perf_counter() - began
-        result.store.put_run(result.run, result.info(), started=result.started)
+        result.save()
     return result
 
 
@@ -251,10 +251,11 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
     result.usage, result.cache_hits = usage, cache_hits
 
 
-def _numbered(folder: Folder, shard: Shard, before: int, result: Result) -> Iterator[tuple[int, ScoredSample]]:
+def _numbered(folder: Folder, shard: Shard, before: int, result: Result) -> Iterator[tuple[int, ScoredSample, str]]:
     for row in folder.rows(shard):
         number = before + row.pop("row")
         scored = ScoredSample.from_dict(row)
         result.quotes.add(scored)
-        result.overview.add(number, scored)
-        yield number, scored
+        facts = overview_facts(scored)
+        result.overview.add(number, scored, facts=facts)
+        yield number, scored, facts.to_text()
