@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ def test_processes_open_and_close_each_alert_once(address: str) -> None:
 
 
 @pytest.mark.parametrize(("later", "opens"), [(10, False), (3599, False), (-3599, False), (3600, True), (-7200, True)])
-def test_two_openings_are_quiet_seconds_apart_whatever_the_clock_says(tmp_path: Path, later: float, opens: bool) -> None:
+def test_openings_are_quiet_seconds_apart_whatever_the_clock_says(tmp_path: Path, later: float, opens: bool) -> None:
     with Store(tmp_path) as store:
         alerts = AlertStore(store)
         alerts.apply(SLOT, SlotState(), OPENED, NOW, quiet=3600)
@@ -138,7 +139,7 @@ def test_after_any_checks_at_most_one_alert_is_open_and_each_has_its_deliveries(
         assert sum(alert.closed is None for alert in found) <= 1
         assert len(alerts.deliveries()) == sum(1 + (alert.closed is not None) for alert in found)
         times = sorted(alert.opened for alert in found)
-        assert all(later - earlier >= quiet for earlier, later in zip(times, times[1:], strict=False))
+        assert all(later - earlier >= quiet for earlier, later in pairwise(times))
 
 
 # ---- deliveries

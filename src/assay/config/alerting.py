@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from assay._util.durations import seconds_in
 from assay.config.models import AlertTable
@@ -44,7 +43,7 @@ def alerts_in(
 
 def _rule(section: Section, table: AlertTable, metrics: Sequence[Metric]) -> AlertRule:
     kind = _kind(section, table)
-    scale = _scale(section, table, metrics)
+    _check_limit(section, table, kind, metrics)
     days = _seconds(section, "period", table.period) / 86400.0
     return AlertRule(
         name=_needed(section, "name", table.name),
@@ -65,7 +64,6 @@ def _rule(section: Section, table: AlertTable, metrics: Sequence[Metric]) -> Ale
         error=section.error,
         false_alarms=FALSE_ALARMS if table.false_alarms is None else table.false_alarms,
         period_days=days,
-        **scale,
     )
 
 
@@ -86,15 +84,16 @@ def _kind(section: Section, table: AlertTable) -> Kind:
     return said[0]
 
 
-def _scale(section: Section, table: AlertTable, metrics: Sequence[Metric]) -> Mapping[str, Any]:
-    """Range and direction of the metric: those of the file, else those of the metric of this name, else 0 to 1."""
+def _check_limit(section: Section, table: AlertTable, kind: Kind, metrics: Sequence[Metric]) -> None:
+    """Check the limit where the metric is known: by the file, else by this installation."""
     metric = next((one for one in metrics if one.label == table.metric), None) or _known(table.metric)
-    scale: dict[str, Any] = {}
-    if metric is not None:
-        scale = {"low": metric.low, "high": metric.high, "direction": metric.direction}
-    if table.direction is not None and table.direction not in ("higher", "lower"):
-        raise section.error("direction", f"expected 'higher' or 'lower', got {table.direction!r}")
-    return scale | {key: value for key in ("low", "high", "direction") if (value := getattr(table, key)) is not None}
+    if metric is None:
+        return
+    limit, width = float(getattr(table, kind)), metric.high - metric.low
+    if kind == "drop" and limit >= width:
+        raise section.error(kind, f"expected less than {width:g}, the range of {metric.label}, got {limit:g}")
+    if kind != "drop" and not metric.low <= limit <= metric.high:
+        raise section.error(kind, f"expected {metric.low:g} to {metric.high:g}, got {limit:g}")
 
 
 def _known(name: str | None) -> Metric | None:

@@ -217,9 +217,6 @@ class AlertTable(Table):
     secret_env: Text = None
     include_text: Annotated[bool, Field(description="true or false")] = False
     link: Text = None
-    low: Number = None
-    high: Number = None
-    direction: Text = None
 
 
 def _form(value: object) -> str:

@@ -12,10 +12,12 @@ import numpy as np
 
 from assay.live.alerts.rules import AlertRule, AlertTarget
 from assay.records import Sample, Score, ScoredSample
+from assay.store.columns import MetricRange
 from assay.store.store import Store
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0
+SHARE = MetricRange(0.0, 1.0, "higher")
 
 
 class Columns:
@@ -29,13 +31,13 @@ class Columns:
         times: Sequence[float] | None = None,
         columns: Mapping[str, Sequence[str | None]] | None = None,
         metric: str = "faithfulness",
-        first: int = 1,
+        scale: MetricRange = SHARE,
     ) -> None:
         n = len(values)
-        self.numbers = np.arange(first, first + n, dtype=np.int64)
+        self.numbers = np.arange(1, n + 1, dtype=np.int64)
         self.times = np.array(NOW - 60.0 * np.arange(n)[::-1] if times is None else times, dtype=np.float64)
         self.weights = np.ones(n) if weights is None else np.array(weights, dtype=np.float64)
-        self.metrics = [metric] if n else []
+        self.metrics = {metric: scale}
         self._values = np.array(values, dtype=np.float64)
         self._columns = columns or {}
 
@@ -61,7 +63,9 @@ class FakeState:
 class FakeMonitor:
     """Has the first 10 values as its reference; open while the mean of the last 10 lies `drop` below."""
 
-    def __init__(self, *, drop: float, false_alarms: float, period_days: float, low: float, high: float, direction: str):
+    def __init__(
+        self, *, drop: float, false_alarms: float, period_days: float, low: float, high: float, direction: str
+    ):
         self.drop, self.seen = drop, []  # type: tuple[float, list[float]]
 
     def update(

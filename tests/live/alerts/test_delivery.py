@@ -7,7 +7,6 @@ import hmac
 import json
 import logging
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,9 @@ BAD, GOOD = [0.0] * 40, [1.0] * 40
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Path]:
+def store(tmp_path: Path) -> Path:
     filled(tmp_path / "store", BAD).close()
-    yield tmp_path / "store"
+    return tmp_path / "store"
 
 
 class Watched:

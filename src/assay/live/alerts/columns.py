@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from assay.store.columns import MetricRange
     from assay.store.store import Store
 
     Numbers = npt.NDArray[np.int64]
@@ -34,8 +35,8 @@ class ScoreColumns(Protocol):
         """One over the sampling rate of each row."""
 
     @property
-    def metrics(self) -> Sequence[str]:
-        """Labels of the metrics."""
+    def metrics(self) -> Mapping[str, MetricRange]:
+        """Label of a metric -> its range."""
 
     def values(self, metric: str) -> Floats:
         """Value of each row; NaN where there is none."""
@@ -72,8 +73,8 @@ class SelectedColumns:
         return self._columns.weights[self._places]
 
     @property
-    def metrics(self) -> Sequence[str]:
-        """Labels of the metrics."""
+    def metrics(self) -> Mapping[str, MetricRange]:
+        """Label of a metric -> its range."""
         return self._columns.metrics
 
     def values(self, metric: str) -> Floats:
@@ -143,11 +144,10 @@ def run_columns(store: Store, run: str, since: float | None) -> ScoreColumns:
         InputError: There is no such run.
         StoreError: The store cannot be read.
     """
-    from importlib import import_module
+    from assay.store.columns import RunColumns
 
     if not store.has_run(run):
         known = [one.id for one in store.runs()[:5]]
         there = f"; the latest are {', '.join(known)}" if known else "; it holds no runs yet"
         raise InputError(f"run: {run!r} is not in the store {store.name!r}{there}")
-    columns: ScoreColumns = import_module("assay.store.columns").RunColumns(store, run, since=since)
-    return columns
+    return RunColumns(store, run, since=since)

@@ -2,50 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assay.live.alerts.rules import AlertRule
 
 if TYPE_CHECKING:
-    from assay.live.alerts.columns import Floats, ScoreColumns
+    from assay.live.alerts.columns import ScoreColumns
+    from assay.stats.drop_monitor import DropMonitor, DropState
+    from assay.store.columns import MetricRange
 
 #: Seconds before the last row fed from which on rows are read again: scores may come late.
 LATE = 172_800.0
-
-
-class DropState(Protocol):
-    """What a monitor knows: see `assay.stats.monitoring`."""
-
-    @property
-    def open(self) -> bool: ...
-    @property
-    def mean(self) -> float | None: ...
-    @property
-    def reference(self) -> float | None: ...
-    @property
-    def difference(self) -> float | None: ...
-    @property
-    def evidence(self) -> float | None: ...
-    @property
-    def effective_n(self) -> float: ...
-
-
-class Monitor(Protocol):
-    """The interface of `assay.stats.monitoring.DropMonitor`."""
-
-    def update(
-        self,
-        times: Floats,
-        values: Floats,
-        weights: Floats | None = None,
-        clusters: Sequence[Hashable] | None = None,
-    ) -> DropState:
-        """Take in values, and say whether they dropped."""
-
-    def state(self) -> dict[str, Any]:
-        """The state as JSON values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +47,7 @@ def read_drop(rule: AlertRule, columns: ScoreColumns, kept: Mapping[str, Any] | 
     """
     import numpy as np
 
-    settings = _settings(rule)
+    settings = _settings(rule, columns.metrics[rule.metric])
     known = kept if kept is not None and kept.get("settings") == settings else None
     monitor, fed = _monitor(settings, known), -1 if known is None else int(known["fed"])
     values, weights = columns.values(rule.metric), columns.weights
@@ -108,23 +77,21 @@ def rows_from(kept: Iterable[Mapping[str, Any]]) -> float | None:
     return None if latest is None else latest - LATE
 
 
-def _settings(rule: AlertRule) -> dict[str, Any]:
-    names = ("limit", "false_alarms", "period_days", "low", "high", "direction")
-    return {"metric": rule.metric, **{name: getattr(rule, name) for name in names}}
+def _settings(rule: AlertRule, scale: MetricRange) -> dict[str, Any]:
+    names = ("metric", "limit", "false_alarms", "period_days")
+    return {name: getattr(rule, name) for name in names} | scale._asdict()
 
 
-def _monitor(settings: Mapping[str, Any], known: Mapping[str, Any] | None) -> Monitor:
+def _monitor(settings: Mapping[str, Any], known: Mapping[str, Any] | None) -> DropMonitor:
     kind = monitor_class()
     if known is not None:
-        restored: Monitor = kind.from_state(known["monitor"])
-        return restored
+        return kind.from_state(known["monitor"])
     names = ("false_alarms", "period_days", "low", "high", "direction")
-    made: Monitor = kind(drop=settings["limit"], **{name: settings[name] for name in names})
-    return made
+    return kind(drop=settings["limit"], **{name: settings[name] for name in names})
 
 
-def monitor_class() -> Any:
+def monitor_class() -> type[DropMonitor]:
     """The class of monitors, imported when a drop rule is first checked."""
-    from importlib import import_module
+    from assay.stats.drop_monitor import DropMonitor
 
-    return import_module("assay.stats.monitoring").DropMonitor
+    return DropMonitor

@@ -15,6 +15,7 @@ from assay._util.durations import duration_in_words
 from assay._util.normalise import finite
 from assay._util.tabular import Tabular
 from assay._util.terminal import pluralize
+from assay.errors import InputError
 from assay.live.alerts.drop_monitor import read_drop
 from assay.live.alerts.estimates import WindowMean, window_mean
 from assay.live.alerts.rules import AlertRule
@@ -46,7 +47,8 @@ class AlertEvidence(Tabular):
         limit: The threshold, or the size of the drop.
         reference: Of a drop rule the mean before; None: not known yet.
         difference: Of a drop rule the difference from it.
-        evidence: Of a drop rule the monitor's evidence.
+        evidence: Of a drop rule the monitor's e-value.
+        dropped_at: Of a drop rule the most likely time of the drop, in seconds since 1970.
         worst: Number and value of the worst rows of the window, the worst first.
         monitor: State of the monitor to keep; None: there is none.
     """
@@ -68,6 +70,7 @@ class AlertEvidence(Tabular):
     reference: float | None = None
     difference: float | None = None
     evidence: float | None = None
+    dropped_at: float | None = None
     worst: tuple[tuple[int, float], ...] = ()
     monitor: Mapping[str, Any] | None = None
 
@@ -78,7 +81,7 @@ class AlertEvidence(Tabular):
             A dict by the names of the attributes.
         """
         names = ("decision", "reason", "at", "since", "rows", "scored", "effective_n", "mean", "low", "high", "limit")
-        of_drop = ("reference", "difference", "evidence")
+        of_drop = ("reference", "difference", "evidence", "dropped_at")
         worst = [[number, value] for number, value in self.worst]
         return {name: getattr(self, name) for name in (*names, *of_drop)} | {"worst": worst}
 
@@ -99,20 +102,19 @@ def evaluate(rule: AlertRule, columns: ScoreColumns, now: float, state: SlotStat
         The evidence.
 
     Raises:
-        InputError: The rows have no such metric, or values outside the range of the metric.
+        InputError: The run has no such metric, or a range that a drop rule cannot take.
     """
     import numpy as np
 
-    if len(columns.numbers) and rule.metric not in columns.metrics:
-        there = ", ".join(columns.metrics[:10]) or "none"
+    if rule.metric not in columns.metrics:
+        there = ", ".join(list(columns.metrics)[:10]) or "none"
         raise rule.error("metric", f"run {rule.run!r} has no metric {rule.metric!r}; it has {there}")
     since = now - rule.window
     inside = np.flatnonzero(columns.times > since)
-    values = columns.values(rule.metric) if len(columns.numbers) else np.empty(0)
+    values, scale = columns.values(rule.metric), columns.metrics[rule.metric]
     usable = inside[_usable(values[inside], columns.weights[inside])]
-    _check_range(rule, values[usable])
     clusters = None if rule.cluster is None else _clusters(rule.cluster, columns, usable)
-    mean = window_mean(values[usable], columns.weights[usable], rule.low, rule.high, clusters)
+    mean = window_mean(values[usable], columns.weights[usable], scale, clusters)
     common: dict[str, Any] = {
         "at": now,
         "since": since,
@@ -123,7 +125,7 @@ def evaluate(rule: AlertRule, columns: ScoreColumns, now: float, state: SlotStat
         "mean": None if mean is None else mean.mean,
         "low": None if mean is None else finite(mean.low),
         "high": None if mean is None else finite(mean.high),
-        "worst": _worst(rule, columns.numbers[usable], values[usable]),
+        "worst": _worst(columns.numbers[usable], values[usable], scale.direction),
     }
     if rule.kind == "drop":
         return _drop(rule, columns, state, common)
@@ -152,7 +154,10 @@ def _threshold(rule: AlertRule, mean: WindowMean | None, scored: int, is_open: b
 
 
 def _drop(rule: AlertRule, columns: ScoreColumns, state: SlotState, common: dict[str, Any]) -> AlertEvidence:
-    reading = read_drop(rule, columns, state.monitor)
+    try:
+        reading = read_drop(rule, columns, state.monitor)
+    except InputError as error:
+        raise rule.error("drop", str(error)) from None
     found, window = reading.state, f"in the last {duration_in_words(rule.window)}"
     reference, difference = finite(found.reference), finite(found.difference)
     # without new rows the state is what it was
@@ -170,6 +175,7 @@ def _drop(rule: AlertRule, columns: ScoreColumns, state: SlotState, common: dict
     elif state.alert is not None and not found.open:
         decision, said = "close", f"{said}: no drop by {rule.limit:g} any more"
     details: dict[str, Any] = {"reference": reference, "difference": difference, "evidence": finite(found.evidence)}
+    details["dropped_at"] = finite(found.since)
     return AlertEvidence(decision, said, monitor=monitor, **common, **details)
 
 
@@ -185,21 +191,15 @@ def _usable(values: Floats, weights: Floats) -> Any:
     return np.isfinite(values) & np.isfinite(weights) & (weights > 0.0)
 
 
-def _check_range(rule: AlertRule, values: Floats) -> None:
-    if values.size and not (rule.low <= values.min() and values.max() <= rule.high):
-        found = f"{values.min():g} to {values.max():g}"
-        raise rule.error("metric", f"{rule.metric} has values from {found}; give its range as low and high")
-
-
 def _clusters(column: str, columns: ScoreColumns, places: Places) -> list[str]:
     """What each row is correlated with; a row without a value with itself alone."""
     names, numbers = columns.column(column), columns.numbers
     return [names[place] or f"row {numbers[place]}" for place in places.tolist()]
 
 
-def _worst(rule: AlertRule, numbers: Any, values: Floats) -> tuple[tuple[int, float], ...]:
+def _worst(numbers: Any, values: Floats, direction: str) -> tuple[tuple[int, float], ...]:
     import numpy as np
 
-    bad = values if rule.direction == "higher" else -values
+    bad = values if direction == "higher" else -values
     first = np.lexsort((-numbers, bad))[:WORST]  # of equal ones the latest
     return tuple((int(numbers[place]), float(values[place])) for place in first)

@@ -11,7 +11,6 @@ from typing import Literal, get_args
 
 from assay._util.durations import duration_in_words
 from assay.errors import InputError
-from assay.records.score import Direction
 from assay.sinks.http_post import checked_url
 
 Kind = Literal["below", "above", "drop"]
@@ -133,9 +132,6 @@ class AlertRule:
         secret_env: Environment variable with the secret that signs webhooks. None: they are not signed.
         include_text: Whether messages hold question and answer of the rows that they name.
         link: Link to a row, with {run} and {row}. None: no link.
-        low: Least value of the metric.
-        high: Greatest value.
-        direction: Which end is good: "higher" or "lower".
         error: Makes an error about a key of the rule, which names file and line.
     """
 
@@ -156,9 +152,6 @@ class AlertRule:
     secret_env: str | None = None
     include_text: bool = False
     link: str | None = None
-    low: float = 0.0
-    high: float = 1.0
-    direction: Direction = "higher"
     error: Callable[[str | None, str], InputError] = field(default=_no_place, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -168,12 +161,8 @@ class AlertRule:
                 raise self.error(key, f"expected a text of 1 to {LONGEST_NAME} characters")
         if not math.isfinite(self.limit):
             raise self.error(self.kind, f"expected a number, got {self.limit}")
-        if not self.low < self.high:
-            raise self.error("low", f"expected low below high, got {self.low:g} and {self.high:g}")
-        if self.kind == "drop" and not 0.0 < self.limit <= self.high - self.low:
-            raise self.error("drop", f"expected a number above 0, at most {self.high - self.low:g}, got {self.limit:g}")
-        if self.kind != "drop" and not self.low <= self.limit <= self.high:
-            raise self.error(self.kind, f"expected {self.low:g} to {self.high:g}, got {self.limit:g}")
+        if self.kind == "drop" and self.limit <= 0.0:
+            raise self.error("drop", f"expected a number above 0, got {self.limit:g}")
         if not 0.0 < self.false_alarms < 1.0:
             raise self.error("false_alarms", f"expected a number between 0 and 1, got {self.false_alarms:g}")
         for key, least in {"window": 1.0, "quiet": 0.0, "min_rows": 1, "period_days": 1.0}.items():
