@@ -19,6 +19,7 @@ from assay.store.alerts import SlotState
 from assay.store.columns import MetricRange
 from tests.live.alerts.fakes import HOUR, NOW, Columns, FakeMonitor, filled, rule
 
+SCORES = st.integers(0, 100).map(lambda n: n / 100)
 NOTHING, OPEN = SlotState(), SlotState(1, "alert", NOW - 60, NOW - 60)
 
 
@@ -121,7 +122,7 @@ def test_the_range_is_that_of_the_metric_in_the_run() -> None:
         decided(counted, kind="drop", limit=1.0)
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.1, 100)), min_size=1, max_size=60))
+@given(st.lists(st.tuples(SCORES, st.floats(0.1, 100)), min_size=1, max_size=60))
 def test_the_weighted_interval_holds_its_mean_and_stays_in_range(rows: list[tuple[float, float]]) -> None:
     values, weights = (np.array(one) for one in zip(*rows, strict=True))
     found = window_mean(values, weights, MetricRange(0.0, 1.0, "higher"))
@@ -132,7 +133,7 @@ def test_the_weighted_interval_holds_its_mean_and_stays_in_range(rows: list[tupl
     assert found.mean == pytest.approx(float((values * weights).sum() / weights.sum()))
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.1, 100)), max_size=60), st.booleans(), st.floats(0, 1))
+@given(st.lists(st.tuples(SCORES, st.floats(0.1, 100)), max_size=60), st.booleans(), st.floats(0, 1))
 def test_no_rows_both_open_and_close(rows: list[tuple[float, float]], below: bool, limit: float) -> None:
     columns = Columns([value for value, _ in rows], weights=[weight for _, weight in rows])
     given = {"kind": "below" if below else "above", "limit": limit, "min_rows": 1}
@@ -154,16 +155,17 @@ def test_a_drop_opens_and_closes_as_the_monitor_says_and_each_row_is_fed_once(tm
     drop = rule(kind="drop", limit=0.2, min_rows=5)
     checker = AlertChecker(store, [drop], lambda *_: Columns(values))
     assert checker.check(NOW).slots[0].event is None
-    assert checker.check(NOW).slots[0].event is None  # nothing new: nothing is fed twice
+    assert checker.check(NOW + 600).slots[0].event is None  # nothing new: nothing is fed twice
     values += [0.5] * 10
-    opened = checker.check(NOW).slots[0]
+    assert checker.check(NOW + 900).slots[0].evidence.at == NOW + 600  # each ten minutes
+    opened = checker.check(NOW + 1200).slots[0]
     # the last 10 have a mean of 0.5, the first 10 of 0.9
     assert (opened.event, opened.evidence.reference, opened.evidence.difference) == ("opened", 0.9, pytest.approx(-0.4))
     (monitor,) = checker.alerts.monitors("shop", "low")
     assert len(monitor["monitor"]["seen"]) == 30
     values += [0.9] * 10
-    assert checker.check(NOW).slots[0].event == "closed"
-    assert checker.check(NOW).slots[0].event is None
+    assert checker.check(NOW + 1800).slots[0].event == "closed"
+    assert checker.check(NOW + 2400).slots[0].event is None
     (monitor,) = checker.alerts.monitors("shop", "low")
     assert monitor["monitor"]["seen"] == values
     store.close()
@@ -177,3 +179,25 @@ def test_a_changed_rule_starts_a_monitor_of_its_own(tmp_path: Any) -> None:
             AlertChecker(store, [changed], lambda *_: Columns([0.9] * 30)).check(NOW)
         (monitor,) = AlertChecker(store, [], None).alerts.monitors("shop", "low")
         assert (monitor["monitor"]["drop"], len(monitor["monitor"]["seen"])) == (0.3, 30)
+
+
+def test_the_real_monitor_opens_on_a_drop_and_goes_on_after_a_restart(tmp_path: Any) -> None:
+    """Three weeks at 0.9, 40 rows an hour, then a day at 0.6: each day another process checks."""
+    chance, rows = np.random.default_rng(3), 40 * 24
+    start = NOW - 22 * 86_400
+    times = start + np.sort(chance.random(22 * rows)) * 22 * 86_400
+    values = (chance.random(22 * rows) < np.where(times < NOW - 86_400, 0.9, 0.6)).astype(float)
+    store = filled(tmp_path, [])
+    drop, events = rule(kind="drop", limit=0.05, min_rows=100), []
+    for day in range(1, 23):
+        now = start + day * 86_400
+        seen = Columns(values[times < now].tolist(), times=times[times < now].tolist())
+        (slot,) = AlertChecker(store, [drop], lambda *_, seen=seen: seen).check(now).slots  # type: ignore[misc]
+        events.append(slot.event)
+    assert events == [None] * 21 + ["opened"]
+    evidence = slot.evidence
+    assert evidence.reference == pytest.approx(0.9, abs=0.03)
+    assert evidence.difference == pytest.approx(-0.3, abs=0.05)
+    assert evidence.dropped_at == pytest.approx(NOW - 86_400, abs=2 * HOUR)
+    assert "faithfulness differs by -0." in evidence.reason
+    store.close()

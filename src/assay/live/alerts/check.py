@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from assay._util.tabular import Tabular
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("assay.alerts")
 
 MOST_SLICES = 100  # of a column, the largest
+#: Seconds between two evaluations of a drop rule by one process: its monitors, of up to 70 kB each, are stored anew.
+DROP_PAUSE = 600.0
 _EVENTS: Mapping[str, Event] = {"open": "opened", "close": "closed"}
 
 #: Reads the scores of a run: store, run, time from which on.
@@ -92,6 +95,7 @@ class AlertChecker:
     def __post_init__(self) -> None:
         self.alerts = AlertStore(self.store)
         self._of_rule = {rule.name: targets_of(rule) for rule in self.rules}
+        self._drops: dict[str, tuple[float, list[SlotCheck]]] = {}  # the last evaluation of drop rules
         self.targets = {one.name: one for some in self._of_rule.values() for one in some}
 
     def check(self, now: float) -> AlertCheck:
@@ -108,7 +112,7 @@ class AlertChecker:
         columns: dict[tuple[str, float | None], ScoreColumns] = {}
         for rule in self.rules:
             try:
-                found += self._rule(rule, now, columns, problems)
+                found += self._recent(rule, now) or self._rule(rule, now, columns, problems)
             except (AssayError, ImportError) as error:
                 problems.append(_problem(rule, error))
             except Exception as error:  # a bug, or a column that cannot be: the other rules go on
@@ -127,7 +131,15 @@ class AlertChecker:
         if (rule.run, since) not in columns:
             columns[rule.run, since] = (self.read or run_columns)(self.store, rule.run, since)
         rows = rows_where(columns[rule.run, since], rule.where)
-        return [self._slot(rule, part, chosen, now) for part, chosen in _parts(rule, rows, problems)]
+        found = [self._slot(rule, part, chosen, now) for part, chosen in _parts(rule, rows, problems)]
+        if rule.kind == "drop":
+            self._drops[rule.name] = now, [replace(one, event=None) for one in found]
+        return found
+
+    def _recent(self, rule: AlertRule, now: float) -> list[SlotCheck] | None:
+        """What a drop rule gave a short while ago; None where it is to be evaluated."""
+        at, found = self._drops.get(rule.name, (-math.inf, []))
+        return found if 0.0 <= now - at < DROP_PAUSE else None
 
     def _since(self, rule: AlertRule, now: float) -> float | None:
         since = now - rule.window
