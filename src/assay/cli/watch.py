@@ -157,9 +157,6 @@ def _print(check: AlertCheck, as_json: bool, *, only_events: bool) -> None:
         if slot.event is not None or not only_events:
             state = slot.event or ("open" if slot.is_open else "ok")
             say(f"{state:<7} {slot.rule.name}{_part(slot)}: {slot.evidence.reason}")
-    if not only_events:  # the loop logs them, each once
-        for problem in check.problems:
-            say(f"assay: {problem}", aside=True)
 
 
 def _part(slot: SlotCheck) -> str:

@@ -189,7 +189,7 @@ class AlertDeliverer:
         target = self._targets[delivery.target]
         payload = self._writer.payload(rule, alert, delivery.event)
         if target.channel == "log":
-            _log(payload)
+            log.warning("assay: %s", in_words(payload))
         elif target.channel == "slack":
             self._post(target, delivery, slack_payload(payload), None, until)
         else:
@@ -223,11 +223,6 @@ def secret_of(rule: AlertRule) -> str | None:
     if not secret:
         raise rule.error("secret_env", f"the environment variable {rule.secret_env!r} is not set")
     return secret
-
-
-def _log(payload: Mapping[str, Any]) -> None:
-    level = logging.WARNING if payload["event"] == "opened" else logging.INFO
-    log.log(level, "assay: %s", in_words(payload))
 
 
 def _key(delivery: AlertDelivery) -> tuple[str, str, str]:
