@@ -127,8 +127,15 @@ class Watcher:
             cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
+        self.lines: list[str] = []
+
     def __enter__(self) -> Watcher:
-        return self
+        assert self.process.stderr is not None
+        for line in iter(self.process.stderr.readline, ""):
+            self.lines.append(line)
+            if "checked every" in line:
+                return self
+        raise AssertionError("".join(self.lines))
 
     def __exit__(self, *_: object) -> None:
         self.process.send_signal(signal.SIGTERM)
@@ -161,11 +168,9 @@ def test_watchers_that_are_killed_and_started_again_tell_each_event_once(tmp_pat
 def test_the_prometheus_endpoint_shows_the_state(tmp_path: Path) -> None:
     project(tmp_path, [0.1] * 60, rule(to=["prometheus"]))
     with Watcher(tmp_path, "--prometheus", "0") as watcher:
-        assert watcher.process.stderr is not None
-        lines = iter(watcher.process.stderr.readline, "")
-        address = next(
-            found[1] for line in lines if (found := re.search(r"metrics at (http://127\.0\.0\.1:\d+/metrics)", line))
-        )
+        found = re.search(r"metrics at (http://127\.0\.0\.1:\d+/metrics)", "".join(watcher.lines))
+        assert found is not None
+        address = found[1]
 
         def text() -> str:
             return str(urllib.request.urlopen(address, timeout=10).read().decode())

@@ -6,8 +6,8 @@ import re
 
 from assay.errors import InputError
 
-_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION = re.compile(r"\s*+(\d{1,15}+(?:\.\d{1,15}+)?)\s*+([smhd]?)\s*+")
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_DURATION = re.compile(r"\s*+(\d{1,15}+(?:\.\d{1,15}+)?)\s*+([smhdw]?)\s*+")
 
 
 def seconds_in(text: str, name: str) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assay._util.durations import seconds_in
+from assay._util.terminal import pluralize
 from assay.cli.config_defaults import configuration_in_use
 from assay.cli.options import StoreOption, named_again
 from assay.cli.output import say, say_json
@@ -58,8 +59,7 @@ def watch(
     )
     if once:
         raise typer.Exit(_once(watcher, as_json))
-    say(f"assay: {len(rules)} alert rules, checked every {seconds:g} s; Ctrl-C ends it", aside=True)
-    _run(watcher, rules, prometheus)
+    _run(watcher, rules, prometheus, f"{pluralize(len(rules), 'alert rule')}, checked every {seconds:g} s")
 
 
 def rules_in_use() -> tuple[AlertRule, ...]:
@@ -80,8 +80,11 @@ def rules_in_use() -> tuple[AlertRule, ...]:
     return config.alerts
 
 
-def watcher_in_use() -> AlertWatcher | None:
-    """The alert watcher that a queue worker runs: the rules of the configuration, on its store.
+def watcher_in_use(store: Path | None = None) -> AlertWatcher | None:
+    """The alert watcher that a queue worker runs, on the store of its live runs.
+
+    Args:
+        store: The store. None: that of the configuration, or the default one.
 
     Returns:
         The watcher; None where the configuration has no rules.
@@ -95,8 +98,9 @@ def watcher_in_use() -> AlertWatcher | None:
     config, rules = configuration_in_use(), rules_in_use()
     if config is None or not rules:
         return None
-    check_store(config)
-    store = config.store or Path(FOLDER)
+    if store is None:
+        check_store(config)
+        store = config.store or Path(FOLDER)
     return AlertWatcher(store, rules, store_option=named_again(store))
 
 
@@ -114,7 +118,7 @@ def _once(watcher: AlertWatcher, as_json: bool) -> int:
     return UNSETTLED if found.problems or pending else OK
 
 
-def _run(watcher: AlertWatcher, rules: tuple[AlertRule, ...], prometheus: str | None) -> None:
+def _run(watcher: AlertWatcher, rules: tuple[AlertRule, ...], prometheus: str | None, what: str) -> None:
     from contextlib import ExitStack
 
     from assay.live.alerts.prometheus import MetricsEndpoint
@@ -130,6 +134,7 @@ def _run(watcher: AlertWatcher, rules: tuple[AlertRule, ...], prometheus: str | 
             before = signal.signal(number, lambda *_: stopped.set())
             stack.callback(signal.signal, number, before)
         watcher.start()
+        say(f"assay: {what}; Ctrl-C ends it", aside=True)
         stopped.wait()
         watcher.stop(STOP_GRACE)
 

@@ -207,7 +207,7 @@ class AlertTable(Table):
     above: Number = None
     drop: Number = None
     false_alarms: Number = None
-    period: Duration = "84d"
+    period: Duration = "12w"
     min_rows: Whole = None
     slices: Texts = ()
     where: Annotated[dict[str, str], Field(description="a table of columns, each with a text")] = {}

@@ -307,13 +307,7 @@ def test_a_secret_or_an_address_that_is_not_set_is_an_error_at_the_start(
 def test_a_rule_that_cannot_be_checked_leaves_the_others_alone(store: Path) -> None:
     broken = rule(name="broken", run="nowhere")
     wrong = rule(name="wrong", metric="faithfulnes")
-
-    def read(*given: Any) -> Columns:
-        if given[1] == "nowhere":
-            raise InputError("run: 'nowhere' is not in the store")
-        return Columns(BAD)
-
-    watcher = AlertWatcher(store, [broken, wrong, rule()], read=read, clock=Clock())
+    watcher = AlertWatcher(store, [broken, wrong, rule()], read=lambda *_: Columns(BAD), clock=Clock())
     found = watcher.check()
     watcher.close()
     assert [slot.event for slot in found.slots] == ["opened"]
@@ -347,3 +341,13 @@ def test_deliverers_wait_for_nobody_who_is_not_theirs(store: Path) -> None:
         other = AlertDeliverer(parts[1].alerts, [], {}, None, "other")  # type: ignore[arg-type]
         assert other.pending() == 0
         other.close(1)
+
+
+def test_a_live_run_is_named_by_its_application(tmp_path: Path) -> None:
+    filled(tmp_path / "store", BAD, run="live/shop").close()
+    with AlertReceiver() as receiver:
+        one = Watched(tmp_path / "store", rule(to=(webhook(receiver.url),)))
+        one.check()
+        assert one.deliver() == 0
+        data = receiver.messages[0].json()
+    assert (data["run"], data["worst"][0]["command"]) == ("live/shop", "assay show live/shop row:40")

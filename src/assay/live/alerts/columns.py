@@ -129,6 +129,28 @@ def slices_of(columns: ScoreColumns, name: str, most: int) -> tuple[dict[str, Sc
     return dict(chosen), max(0, len(largest) - most)
 
 
+def live_run(store: Store, run: str) -> str:
+    """Find a live run by its name, or by that of its application.
+
+    Args:
+        store: The store.
+        run: "live/shop", or "shop" for short.
+
+    Returns:
+        Name of the run.
+
+    Raises:
+        InputError: There is no such run.
+        StoreError: The store cannot be read.
+    """
+    for name in (run, f"live/{run}"):
+        if store.has_run(name):
+            return name
+    known = [one.id for one in store.runs()[:5]]
+    there = f"; the latest are {', '.join(known)}" if known else "; it holds no runs yet"
+    raise InputError(f"run: {run!r} is not in the store {store.name!r}{there}")
+
+
 def run_columns(store: Store, run: str, since: float | None) -> ScoreColumns:
     """Read the scores of a live run.
 
@@ -141,13 +163,8 @@ def run_columns(store: Store, run: str, since: float | None) -> ScoreColumns:
         The scores.
 
     Raises:
-        InputError: There is no such run.
         StoreError: The store cannot be read.
     """
     from assay.store.columns import RunColumns
 
-    if not store.has_run(run):
-        known = [one.id for one in store.runs()[:5]]
-        there = f"; the latest are {', '.join(known)}" if known else "; it holds no runs yet"
-        raise InputError(f"run: {run!r} is not in the store {store.name!r}{there}")
     return RunColumns(store, run, since=since)

@@ -88,7 +88,7 @@ class AlertDeliverer:
         backoff: float = BACKOFF,
     ) -> None:
         self._alerts = alerts
-        self._rules = {(rule.run, rule.name): rule for rule in rules}
+        self._rules = {rule.name: rule for rule in rules}
         self._secrets = {rule.name: secret_of(rule) for rule in rules}
         self._targets = dict(targets)
         self._writer = writer
@@ -183,8 +183,8 @@ class AlertDeliverer:
         alert = self._alerts.alert(delivery.alert)
         if alert is None:
             return  # it was deleted: there is nothing to tell
-        rule = self._rules.get((alert.run, alert.rule))
-        if rule is None:
+        rule = self._rules.get(alert.rule)
+        if rule is None or alert.run not in (rule.run, f"live/{rule.run}"):
             raise InputError("its rule is not in this configuration")
         target = self._targets[delivery.target]
         payload = self._writer.payload(rule, alert, delivery.event)

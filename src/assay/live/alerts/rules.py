@@ -115,7 +115,7 @@ class AlertRule:
 
     Attributes:
         name: Name of the rule, at most 200 characters. With the run it identifies the rule's alerts in the store.
-        run: The live run.
+        run: The live run, or the name of its application: "live/shop", "shop".
         metric: Label of the metric.
         kind: "below" and "above": the weighted mean of the window against `limit`. "drop": a fall of the mean by
             `limit` or more, by a test that stays valid however often it is looked at.
