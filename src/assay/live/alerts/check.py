@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay._util.tabular import Tabular
 from assay.errors import AssayError, InputError, StoreError, printable
-from assay.live.alerts.columns import ScoreColumns, live_run, rows_where, run_columns, slices_of
+from assay.live.alerts.columns import CachedColumns, ScoreColumns, live_run, rows_where, run_columns, slices_of
 from assay.live.alerts.drop_monitor import rows_from
 from assay.live.alerts.evidence import AlertEvidence, evaluate
 from assay.live.alerts.rules import AlertRule, ResolvedTarget
@@ -130,7 +130,7 @@ class AlertChecker:
         rule = replace(rule, run=live_run(self.store, rule.run))
         since = self._since(rule, now)
         if (rule.run, since) not in columns:
-            columns[rule.run, since] = (self.read or run_columns)(self.store, rule.run, since)
+            columns[rule.run, since] = CachedColumns((self.read or run_columns)(self.store, rule.run, since))
         rows = rows_where(columns[rule.run, since], rule.where)
         found = [self._slot(rule, part, chosen, now) for part, chosen in _parts(rule, rows, problems)]
         if rule.kind == "drop":

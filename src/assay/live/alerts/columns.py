@@ -87,6 +87,35 @@ class SelectedColumns:
         return [found[place] for place in self._places.tolist()]
 
 
+class CachedColumns:
+    """`ScoreColumns` that are read from the store once, for all rules and slices of a check.
+
+    Args:
+        columns: The scores.
+    """
+
+    def __init__(self, columns: ScoreColumns) -> None:
+        self._columns = columns
+        self._values: dict[str, Floats] = {}
+        self._texts: dict[str, Sequence[str | None]] = {}
+        self.numbers = columns.numbers
+        self.times = columns.times
+        self.weights = columns.weights
+        self.metrics = columns.metrics
+
+    def values(self, metric: str) -> Floats:
+        """Value of each row; NaN where there is none."""
+        if metric not in self._values:
+            self._values[metric] = self._columns.values(metric)
+        return self._values[metric]
+
+    def column(self, name: str) -> Sequence[str | None]:
+        """Value of each row in a column; None where there is none."""
+        if name not in self._texts:
+            self._texts[name] = self._columns.column(name)
+        return self._texts[name]
+
+
 def rows_where(columns: ScoreColumns, where: Mapping[str, str]) -> ScoreColumns:
     """Select the rows that have these values in these columns.
 
