@@ -35,10 +35,11 @@ NOT_RESULTS = {
     # inside
     "Case", "CauseDecision", "CellsOf", "ClaimFacts", "Components", "ConfusionCounts", "Deaths", "Facts", "Figure",
     "Figures", "GuardJob", "ImportedScores", "ImportedValue", "Item", "LabelPair", "LabelledClaims", "LabelledPassages",
-    "LeasedSample", "LimitEvidence", "Line", "Moments", "One", "Outcome", "PackedPart", "PairedRow", "PendingDelivery",
+    "LeasedSample", "LimitEvidence", "Line", "Moments", "One", "Outcome", "PackedPart", "PendingDelivery",
     "Point", "Probe", "ProbeCase", "Readings", "ReportFigures", "Return", "RowPair", "RunItems", "SamplingDecision",
     "SelectedRows", "Session", "Family", "MatchedRows", "RefusalWording", "ClaimEvidence", "Expected", "Side",
-    "Signature", "ErrorGroup", "ReferenceClaim", "RowCount", "StoredFacts", "UnscoredRow",
+    "Signature", "MetricScores", "RowColumns", "ErrorGroup", "ReferenceClaim", "RowCount", "StoredFacts",
+    "StoredFigures", "UnscoredRow",
     "Rank", "MatrixCell", "MatrixRow", "SharedValues", "Statement", "TableView", "Thumbnails", "Transition", "ViewPart",
     # shows itself in a frame
     "InlineReport",

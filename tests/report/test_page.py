@@ -189,13 +189,9 @@ def test_rows_of_one_cluster_are_one_witness(two: Two):
 
 
 def test_the_worst_rows_are_those_farthest_from_the_best_value():
-    figures = Figures(Summary(metric="m"))
-    for number, value in enumerate((0.5, 1.0, 0.0, 0.5), 1):
-        figures.add(Score(metric="m", value=value), number, str(number))
+    figures = Figures(Summary(metric="m"), [0.5, 1.0, 0.0, 0.5], [1, 2, 3, 4])
     assert figures.worst(3) == [(3, 0.0), (1, 0.5), (4, 0.5)]
-    lower = Figures(Summary(metric="m"))
-    for number, value in enumerate((0.5, 0.0, 1.0), 1):
-        lower.add(Score(metric="m", value=value, direction="lower"), number, str(number))
+    lower = Figures(Summary(metric="m", direction="lower"), [0.5, 0.0, 1.0], [1, 2, 3])
     assert lower.worst(3) == [(3, 1.0), (1, 0.5)]
 
 

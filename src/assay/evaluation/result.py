@@ -452,7 +452,7 @@ class Result:
         Raises:
             InputError: No row has the column.
         """
-        return grouped_by((row.scored for row in self.numbered_rows()), column, self.cluster)
+        return grouped_by(self.score_columns(), column, self.cluster)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Iterate over the rows as flat dicts. Rows that are lost or were not reached come last, without texts.

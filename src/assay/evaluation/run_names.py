@@ -80,11 +80,12 @@ def runs_of(store: Store, limit: int | None = None) -> ResultRows[RunLine]:
 
 
 def _summaries(store: Store, run: str, info: Mapping[str, Any], counts: RowCounts) -> dict[str, Summary]:
-    metrics, readable = {name: Summary(metric=name) for name in info.get("metrics", ())}, 0
-    for row in store.rows(run):
-        readable += 1
-        for name, score in row.scored.scores.items():
-            metrics.setdefault(name, Summary(metric=name)).add(score)
+    from assay.store.columns import RunColumns
+
+    columns = RunColumns(store, run)
+    metrics = {name: Summary(metric=name) for name in info.get("metrics", ())}
+    metrics |= {name: Summary.of_columns(name, ends, columns.scores(name)) for name, ends in columns.metrics.items()}
+    readable = len(columns)
     lost, ended = counts.missing + counts.pruned + max(0, counts.stored - readable), run_end_in(info)
     missing = {Cause.LOST: lost}
     if ended in UNSCORED:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.evaluation.groups import NONE
+from assay.evaluation.groups import clusters_of
 from assay.evaluation.overview import Overview, OverviewFacts, overview_facts
 from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.summary import Summary
@@ -60,18 +60,6 @@ class StoredFigures:
             return None
         metrics = {name: Summary.from_state(name, found) for name, found in state["metrics"].items()}
         return cls(rows, metrics, Overview.from_state(state["overview"]), QuoteCounts(*state["quotes"]))
-
-
-def clusters_of(columns: RunColumns, cluster: str) -> list[str]:
-    """The cluster of each row; a row without the slice key is a cluster of its own."""
-    values = columns.column(cluster)
-    return [f"\0{number}" if value is None else value
-            for number, value in zip(columns.numbers.tolist(), values, strict=True)]  # fmt: skip
-
-
-def groups_of(columns: RunColumns, key: str) -> list[str]:
-    """The value of a slice key on each row, "–" where it has none."""
-    return [NONE if value is None else value for value in columns.column(key)]
 
 
 def facts_of(columns: RunColumns) -> list[OverviewFacts]:

@@ -17,7 +17,7 @@ from assay.analysis.diagnosis import Causes, find_causes
 from assay.errors import InputError
 from assay.evaluation.result import Result
 from assay.judges.base import BaseJudge
-from assay.report.figures import ReportFigures, gathered
+from assay.report.figures import check_columns, gathered
 from assay.report.model import Report
 
 #: Rows of a metric that are named as moved.
@@ -49,7 +49,9 @@ def report_of(result: Result, baseline: Result | None = None, options: ReportOpt
     """All that a report says. Raises InputError for unknown metrics and columns, and as `compare` for a baseline."""
     options = options or ReportOptions()
     metrics = _metrics(result, options.metrics)
-    figures = gathered(result.numbered_rows(), metrics, options.slices, options.cluster)
+    rows = result.score_columns()
+    check_columns(rows, options.slices, options.cluster)
+    figures = gathered(rows, metrics, options.slices, options.cluster)
     figures.add_missing(result.rows_without_scores)
     report = Report(result, metrics, figures, causes=_causes(result, options.judge))
     return report if baseline is None else _against(report, baseline, options)
@@ -78,11 +80,9 @@ def _against(report: Report, baseline: Result, options: ReportOptions) -> Report
         moved=options.moved,
         any_judge=options.any_judge,
     )
-    report.before = ReportFigures(report.metrics, options.slices)
-    for row in baseline.numbered_rows():
-        report.before.take(row)
+    report.before = gathered(baseline.score_columns(), report.metrics, options.slices)
     report.before.add_missing(baseline.rows_without_scores)
-    report.pairs = dict(same_rows(report.result.numbered_rows(), baseline.numbered_rows()))
+    report.pairs = same_rows(report.result, baseline)
     return report
 
 

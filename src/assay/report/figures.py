@@ -1,23 +1,23 @@
 """The figures of a run that every report shows: of each metric its mean with an interval, coverage, bounds, the values.
 
-One pass over the rows fills them (`ReportFigures`), also by the values of columns (slices).
+`gathered` makes them from the columns of a run, also by the values of slice keys.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from assay.errors import Cause, InputError
-from assay.evaluation.groups import cluster_of, value_in
+from assay.evaluation.groups import clusters_of, groups_of, keys_in_words
 from assay.evaluation.overview import Overview
+from assay.evaluation.stored_figures import facts_of
 from assay.evaluation.summary import Summary
-from assay.records import Sample, Score
-
-if TYPE_CHECKING:
-    from assay.store.store import Row
+from assay.stats.arrays import places_by_value
+from assay.store.columns import NO_SCORE, MetricRange, MetricScores, RunColumns
 
 
 @dataclass(slots=True)
@@ -34,13 +34,6 @@ class Figures:
     values: list[float] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
 
-    def add(self, score: Score, row: int, cluster: str | None) -> None:
-        """Take the score of one row into account."""
-        self.summary.add(score, cluster)
-        if score.measured and score.value is not None:
-            self.values.append(score.value)
-            self.rows.append(row)
-
     def worst(self, n: int) -> list[tuple[int, float]]:
         """Rows and values of the worst that are not as good as can be, the worst first."""
         higher = self.summary.direction == "higher"
@@ -51,7 +44,7 @@ class Figures:
 
 @dataclass(slots=True)
 class ReportFigures:
-    """What one pass over the rows of a run finds; `metrics` limits it to those.
+    """What the columns of a run say; `metrics` limits it to those.
 
     Attributes:
         of: The figures of each metric.
@@ -65,60 +58,55 @@ class ReportFigures:
     of: dict[str, Figures] = field(default_factory=dict)
     slices: dict[str, dict[str, dict[str, Figures]]] = field(default_factory=dict)
     overview: Overview = field(default_factory=Overview)
-    _there: set[str] = field(default_factory=set)
-    _known: dict[str, None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.of = {name: Figures(Summary(metric=name)) for name in self.metrics}
-        self.slices = {column: {} for column in self.columns}
-
-    def take(self, row: Row) -> None:
-        """Take a row into account."""
-        scored, sample = row.scored, row.scored.sample
-        self._known.update(dict.fromkeys(sample.metadata))
-        together: str | None = None
-        if self.cluster is not None:
-            self._value(sample, self.cluster)
-            together = cluster_of(sample, self.cluster, row.number)
-            self.overview.add(row.number, scored, together)
-        values = tuple(self._value(sample, column) or "–" for column in self.columns)
-        groups = [self.of] + [self.slices[c].setdefault(v, {}) for c, v in zip(self.columns, values, strict=True)]
-        for name in self.metrics:
-            score = scored.scores.get(name)
-            if score is not None:
-                for group in groups:
-                    figures = group.setdefault(name, Figures(Summary(metric=name)))
-                    figures.add(score, row.number, together)
 
     def add_missing(self, rows: Mapping[Cause, int]) -> None:
         """Take rows into account that belong to the run and have no scores, by cause; no slice is known of them."""
         for figures in self.of.values():
             figures.summary.add_missing(rows)
 
-    def _value(self, sample: Sample, column: str) -> str | None:
-        there, value = value_in(sample, column)
-        if there:
-            self._there.add(column)
-        return value if there else None
-
-    def check(self) -> None:
-        """Raise InputError for a column that no row has."""
-        for option, columns in (("slice", self.columns), ("cluster", [self.cluster] if self.cluster else [])):
-            for column in columns:
-                if column not in self._there:
-                    known = ", ".join([*map(repr, list(self._known)[:20]), "language", "status"])
-                    raise InputError(f"{option}: no row has the column {column!r}; there are {known}")
-
 
 def gathered(
-    rows: Iterable[Row], metrics: Sequence[str], columns: Sequence[str] = (), cluster: str | None = None
+    rows: RunColumns, metrics: Sequence[str], columns: Sequence[str] = (), cluster: str | None = None
 ) -> ReportFigures:
-    """The figures of these rows. Raises InputError for a column that no row has."""
-    found = ReportFigures(metrics, columns, cluster)
-    for row in rows:
-        found.take(row)
-    found.check()
+    """The figures of these rows."""
+    clusters = None if cluster is None else np.array(clusters_of(rows, cluster), dtype=object)
+    found = ReportFigures(metrics, columns, cluster, slices={column: {} for column in columns})
+    if clusters is not None:
+        found.overview = Overview.of_columns(rows, facts_of(rows), clusters.tolist())
+    places = {column: places_by_value(groups_of(rows, column)) for column in columns}
+    everything = np.arange(len(rows), dtype=np.int64)
+    for name in metrics:
+        ends = rows.metrics.get(name)
+        if ends is None:
+            found.of[name] = Figures(Summary(metric=name))
+            continue
+        scores = rows.scores(name)
+        found.of[name] = _figures(name, ends, scores, rows, everything, clusters)
+        for column, values in places.items():
+            for value, here in values.items():
+                if (scores.codes[here] != NO_SCORE).any():
+                    of = found.slices[column].setdefault(value, {})
+                    of[name] = _figures(name, ends, scores, rows, here, clusters)
     return found
+
+
+def check_columns(rows: RunColumns, columns: Sequence[str], cluster: str | None) -> None:
+    """Raise InputError for a column that no row has."""
+    for option, names in (("slice", columns), ("cluster", [cluster] if cluster else [])):
+        for name in names:
+            if all(value is None for value in rows.column(name)):
+                raise InputError(f"{option}: no row has the column {name!r}; there are {keys_in_words(rows)}")
+
+
+def _figures(
+    name: str, ends: MetricRange, scores: MetricScores, rows: RunColumns, places: np.ndarray,
+    clusters: np.ndarray | None,
+) -> Figures:  # fmt: skip
+    some = scores.where(places)
+    together = None if clusters is None else clusters[places].tolist()
+    measured = ~np.isnan(some.values)
+    summary = Summary.of_columns(name, ends, some, together)
+    return Figures(summary, some.values[measured].tolist(), rows.numbers[places][measured].tolist())
 
 
 def largest(groups: Mapping[str, Mapping[str, Figures]]) -> Iterator[tuple[str, Mapping[str, Figures]]]:

@@ -39,3 +39,12 @@ def effective(weights: npt.NDArray[np.number[Any]]) -> float:
         return 0.0
     scaled = weights / largest  # the squares of huge ones are no numbers
     return float(scaled.sum() ** 2 / (scaled**2).sum())
+
+
+def places_by_value(values: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
+    """The places of each value, in rising order; values in the order of their first places."""
+    numbers = {value: n for n, value in enumerate(dict.fromkeys(values))}
+    codes = np.array([numbers[value] for value in values], dtype=np.int64)
+    order = np.argsort(codes, kind="stable").astype(np.int64)
+    ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))
+    return dict(zip(numbers, np.split(order, ends[:-1]), strict=True)) if numbers else {}

@@ -33,11 +33,15 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from assay._util.tabular import Tabular
 from assay.errors import InputError
 from assay.stats.distributions import beta_cdf, t_quantile
 from assay.stats.moments import ROUNDING, Moments
+
+if TYPE_CHECKING:
+    from assay.stats.arrays import Floats
 
 #: How often the score, or the cluster, that is farthest from the mean counts besides.
 FARTHEST, FARTHEST_CLUSTER = 1.0, 0.6
@@ -81,7 +85,7 @@ class Estimate(Tabular):
 
 
 def estimate(
-    values: Sequence[float],
+    values: Sequence[float] | Floats,
     low: float = 0.0,
     high: float = 1.0,
     *,

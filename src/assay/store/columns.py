@@ -22,6 +22,7 @@ from assay.errors import StoreError
 from assay.records import Direction
 from assay.store.digests import MODULUS, name_hash, score_digests
 from assay.store.rows import PAGE, row_of
+from assay.store.score_columns import NO_SCORE as NO_SCORE
 from assay.store.score_columns import OMITTED, RowColumns, high_end, low_end, name_numbers, put_columns, read_name
 from assay.store.store import Store
 from assay.store.tables import Statements, read_all
@@ -29,7 +30,6 @@ from assay.store.tables import Statements, read_all
 log = logging.getLogger("assay.store")
 
 ARRAY_PAGE = 50_000  # values read at a time: memory stays flat
-NO_SCORE = -1  # code of a row that was not scored by a metric
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -52,12 +52,27 @@ class MetricScores:
         given: Values that another system gives by convention [n]; NaN where there is none.
         codes: Why there is no measured value [n]: an index of `causes`; 0: there is one; NO_SCORE: no score.
         causes: What the codes mean; the first is "".
+        messages: The reason in words [n]: an index of `texts`; 0: there is none.
+        texts: The reasons, by the store's numbers.
     """
 
     values: Floats
     given: Floats
     codes: Integers
     causes: tuple[str, ...]
+    messages: Integers
+    texts: Callable[[int], str]
+
+    def where(self, mask: np.ndarray) -> MetricScores:
+        """Those of some rows: a mask [n], or places of rows."""
+        return MetricScores(
+            self.values[mask], self.given[mask], self.codes[mask], self.causes, self.messages[mask], self.texts
+        )
+
+    def message(self, place: int) -> str:
+        """The reason why a row has no measured value, in words, shortened; "" where there is none."""
+        number = int(self.messages[place])
+        return self.texts(number) if number else ""
 
 
 class _ScoreReader:
@@ -73,17 +88,22 @@ class _ScoreReader:
         sql = "SELECT metric FROM metric_ranges WHERE run = ? ORDER BY metric"
         return {self.name(int(metric)): int(metric) for (metric,) in self._store.query(sql, self._run)}
 
-    def pages(self, metric: int) -> Iterator[tuple[Integers, Floats, Integers]]:
-        """Rows, values and numbers of causes (0: none) of a metric. Raises StoreError for a damaged order."""
-        sql = (f"SELECT row, value, cause FROM scores WHERE run = ? AND metric = ? AND row > ? "
+    def pages(self, metric: int) -> Iterator[tuple[Integers, Floats, Integers, Integers]]:
+        """Rows, values, numbers of causes and of messages (0: none) of a metric.
+
+        Raises:
+            StoreError: The order is damaged.
+        """
+        sql = (f"SELECT row, value, cause, message FROM scores WHERE run = ? AND metric = ? AND row > ? "
                f"ORDER BY row LIMIT {ARRAY_PAGE}")  # fmt: skip
         last = -1
         while page := self._store.query(sql, self._run, metric, last):
-            rows, values, causes = zip(*page, strict=True)
+            rows, values, causes, messages = zip(*page, strict=True)
             yield (
                 np.array(rows, dtype=np.int64),
                 np.array(values, dtype=np.float64),  # None is NaN
                 np.array([one or 0 for one in causes], dtype=np.int64),
+                np.array([one or 0 for one in messages], dtype=np.int64),
             )
             before, last = last, int(rows[-1])
             if last <= before:
@@ -93,7 +113,7 @@ class _ScoreReader:
         """The sum of the digests of the scores."""
         total = 0
         for metric, number in self.metrics.items():
-            for rows, values, causes in self.pages(number):
+            for rows, values, causes, _ in self.pages(number):
                 kinds = np.unique(causes)
                 hashes = np.array([name_hash(self.name(int(one))) if one else 0 for one in kinds], dtype=np.uint64)
                 total += score_digests(rows, name_hash(metric), values, hashes[np.searchsorted(kinds, causes)])
@@ -175,7 +195,7 @@ class RunColumns:
         found: Floats = self._row_values("weight", lambda row: row.weight, np.float64)
         return found
 
-    def keys(self) -> np.ndarray:
+    def pairing_keys(self) -> np.ndarray:
         """What is the same of each row in every run [n], 16 bytes each."""
         found: np.ndarray = self._row_values("key", lambda row: row.key, "V16")
         return found
@@ -250,16 +270,17 @@ class RunColumns:
         """
         size = len(self.numbers)
         values, codes = np.full(size, np.nan), np.full(size, NO_SCORE, dtype=np.int64)
+        messages, own = np.zeros(size, dtype=np.int64), dict[int, str]()
         causes: dict[str, int] = {"": 0}
         if (number := self._reader.metrics.get(metric)) is not None:
-            for rows, found, reasons in self._reader.pages(number):
+            for rows, found, reasons, said in self._reader.pages(number):
                 places = np.searchsorted(self.numbers, rows)
                 places[places == size] = 0
                 here = self.numbers[places] == rows if size else np.zeros(len(rows), dtype=bool)
                 for reason in np.unique(reasons):
                     causes.setdefault(self._reader.name(int(reason)) if reason else "", len(causes))
                 texts = np.array([causes[self._reader.name(int(one)) if one else ""] for one in np.unique(reasons)])
-                values[places[here]] = found[here]
+                values[places[here]], messages[places[here]] = found[here], said[here]
                 codes[places[here]] = texts[np.searchsorted(np.unique(reasons), reasons)][here]
         for row in self._extra:
             place = int(np.searchsorted(self.numbers, row.number))
@@ -267,8 +288,15 @@ class RunColumns:
                 if cell.metric == metric:
                     values[place] = np.nan if cell.value is None else cell.value
                     codes[place] = causes.setdefault(cell.cause or "", len(causes))
+                    if cell.message:
+                        messages[place] = -len(own) - 1
+                        own[-len(own) - 1] = cell.message
         given = np.where(codes > 0, values, np.nan)
-        return MetricScores(np.where(codes == 0, values, np.nan), given, codes, tuple(causes))
+
+        def text(number: int) -> str:
+            return own[number] if number < 0 else self._reader.name(number)
+
+        return MetricScores(np.where(codes == 0, values, np.nan), given, codes, tuple(causes), messages, text)
 
     def values(self, metric: str) -> Floats:
         """The measured values of a metric [n]; NaN where there is none."""

@@ -22,6 +22,7 @@ LONGEST_VALUE = 200  # characters of a slice key's value, as JSON
 MOST_SLICES = 24  # slice keys of a row
 #: Columns of the sample that are slice keys beside its metadata. A key of the metadata wins over them.
 FIELDS = ("language", "status")
+NO_SCORE = -1  # code of a row that was not scored by a metric, in arrays
 #: The key under which the names of metadata stand that are too long, or too many, to be slice keys.
 OMITTED = "\0omitted"
 

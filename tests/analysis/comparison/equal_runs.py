@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 
 from assay.analysis.comparison.compare import Comparison, compare
 from assay.evaluation.result import Result
-from assay.records import Sample, Score, ScoredSample
+from assay.store.columns import MetricRange, MetricScores
 
 #: Scores of one run, given for each row how good it is: what the same system gives on another day.
 SCORES: dict[str, Callable[[np.random.Generator, Any], Any]] = {
@@ -45,11 +44,31 @@ class MadeRun:
     def metrics(self) -> dict[str, None]:
         return {f"m{number}": None for number in range(len(self.scores))}
 
-    def numbered_rows(self) -> Iterator[Any]:
-        for number, values in enumerate(zip(*self.scores, strict=True), 1):
-            sample = Sample(id=f"r{number}", question="Q?", metadata={"topic": TOPICS[number % len(TOPICS)]})
-            scores = {f"m{n}": Score(metric=f"m{n}", value=value) for n, value in enumerate(values)}
-            yield SimpleNamespace(number=number, scored=ScoredSample(sample=sample, scores=scores))
+    def score_columns(self) -> Any:
+        return MadeColumns(self.scores)
+
+
+class MadeColumns:
+    """What `compare` reads of a run's columns."""
+
+    def __init__(self, scores: Sequence[Sequence[float]]) -> None:
+        self._values = {f"m{n}": np.array(values, dtype=float) for n, values in enumerate(scores)}
+        self.numbers = np.arange(1, len(scores[0]) + 1)
+        self.metrics = dict.fromkeys(self._values, MetricRange(0.0, 1.0, "higher"))
+
+    def scores(self, name: str) -> MetricScores:
+        values, none = self._values[name], np.zeros(len(self.numbers), dtype=np.int64)
+        return MetricScores(values, np.full(len(none), np.nan), none, ("",), none, str)
+
+    def column(self, name: str) -> list[str]:
+        assert name == "topic"
+        return [TOPICS[number % len(TOPICS)] for number in self.numbers.tolist()]
+
+    def pairing_keys(self) -> np.ndarray:
+        return np.array([b"%016d" % number for number in self.numbers.tolist()], dtype="V16")
+
+    def ids(self) -> list[str]:
+        return [f"r{number}" for number in self.numbers.tolist()]
 
 
 def made(*runs: Sequence[Sequence[float]]) -> list[Result]:

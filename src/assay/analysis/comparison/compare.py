@@ -18,11 +18,13 @@ from assay._util.tabular import Tabular, record_of
 from assay.analysis.comparison.family import Family
 from assay.analysis.comparison.headline import headline_of, refusals_in_words, title_lines
 from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
-from assay.analysis.comparison.pairing import MatchedRows, PairedRow, match_rows, read_rows, shared_metrics
+from assay.analysis.comparison.pairing import MatchedRows, match_rows, read_rows, shared_metrics
 from assay.errors import InputError, printable
+from assay.evaluation.groups import NONE
 from assay.evaluation.result import Result
 from assay.records.range_ends import plain_values
 from assay.stats import Estimate
+from assay.stats.arrays import places_by_value
 
 if TYPE_CHECKING:
     from assay.analysis.comparison.linking import Link
@@ -156,8 +158,8 @@ def compare(
     rows = match_rows(
         first, second, read_rows(first, names, cluster, columns), read_rows(second, names), cluster, columns
     )
-    whole = [Pairs(name, rows.pairs, offsets.get(name)) for name in names]
-    groups = _sliced(rows.pairs, columns)
+    whole = [Pairs(name, rows, offsets.get(name)) for name in names]
+    groups = _sliced(rows, columns)
     sliced = [Pairs(name, group, offsets.get(name)) for group in groups.values() for name in names]
     family = Family(confidence, method, cluster is not None)
     judged = [replace(one, moved=of.moved(first, second, moved))
@@ -176,7 +178,7 @@ def comparison_of(
     return Comparison(
         first.run,
         second.run,
-        len(rows.pairs),
+        len(rows),
         rows.only_first,
         rows.only_second,
         {one.metric: one for one in judged},
@@ -208,14 +210,14 @@ def _by_slice(
     return slices
 
 
-def _sliced(
-    pairs: Sequence[tuple[PairedRow, PairedRow]], columns: Sequence[str]
-) -> dict[tuple[str, str], list[tuple[PairedRow, PairedRow]]]:
+def _sliced(rows: MatchedRows, columns: Sequence[str]) -> dict[tuple[str, str], MatchedRows]:
     """The rows by column and the first run's value in it, in the order of the values' first rows."""
-    found: dict[tuple[str, str], list[tuple[PairedRow, PairedRow]]] = {}
-    for place, column in enumerate(columns):
-        for one, other in pairs:
-            found.setdefault((column, one.values[place]), []).append((one, other))
+    found: dict[tuple[str, str], MatchedRows] = {}
+    for column in columns:
+        known = rows.first.values[column]
+        values = [NONE if known[place] is None else str(known[place]) for place in rows.places.tolist()]
+        for value, pairs in places_by_value(values).items():
+            found[column, value] = rows.where(pairs)
     return found
 
 

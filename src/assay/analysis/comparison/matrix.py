@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from assay._util.tabular import Tabular, record_of
 from assay.analysis.comparison.compare import CONFIDENCE, Comparison, check_judges, comparison_of, notes_of
 from assay.analysis.comparison.family import Family
 from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
-from assay.analysis.comparison.pairing import Rows, match_rows, read_rows, shared_metrics
+from assay.analysis.comparison.pairing import RunRows, match_rows, matching_places, read_rows, shared_metrics
 from assay.errors import InputError, printable
 from assay.evaluation.result import Result
 from assay.records.range_ends import plain_values
@@ -139,7 +141,7 @@ def compare_runs(
     matched = [match_rows(results[a], results[b], rows[a], rows[b], cluster) for a, b in places]
     judged = iter(
         Family(confidence, by_cluster=cluster is not None).judge(
-            [Pairs(name, one.pairs) for one in matched for name in names]
+            [Pairs(name, one) for one in matched for name in names]
         )
     )
     comparisons = tuple(
@@ -164,26 +166,29 @@ def _metrics_of_all(results: Sequence[Result], metrics: str | Sequence[str] | No
 
 
 def _ranked(
-    runs: Sequence[str], rows: Sequence[Rows], metric: str, by_cluster: bool, confidence: float
+    runs: Sequence[str], rows: Sequence[RunRows], metric: str, by_cluster: bool, confidence: float
 ) -> tuple[RunRank, ...]:
     """The ranks by one metric, on the rows with a value in all runs."""
-    table: list[list[float]] = []
-    clusters: list[str] = []
-    for key, row in rows[0].items():
-        scores = [of[key].scores.get(metric) for of in rows if key in of]
-        values = [one.value for one in scores if one is not None and one.measured and one.value is not None]
-        if len(values) == len(runs):
-            table.append(values)
-            clusters.append(row.cluster or f"\0{row.number}")
-    if not table:
+    places = [np.arange(len(rows[0]))]
+    for other in rows[1:]:
+        here, there = matching_places(rows[0].columns.pairing_keys(), other.columns.pairing_keys())
+        found = np.full(len(rows[0]), -1, dtype=np.int64)
+        found[here] = there
+        places.append(found)
+    values = np.array([
+        np.where(at >= 0, of.scores[metric].values[at] if len(of) else np.nan, np.nan)
+        for of, at in zip(rows, places, strict=True)
+    ])  # fmt: skip
+    whole = np.flatnonzero(~np.isnan(values).any(axis=0))
+    if not len(whole):
         return ()
-    direction = next(row.scores[metric].direction for row in rows[0].values() if metric in row.scores)
+    direction = rows[0].range(metric).direction
     ranks = rank_runs(
-        list(zip(*table, strict=True)),
+        values[:, whole].tolist(),
         higher=direction == "higher",
-        clusters=clusters if by_cluster else None,
+        clusters=rows[0].cluster_names(whole) if by_cluster else None,
         confidence=confidence,
     )
     return tuple(
-        RunRank(run, one.mean, one.rank, one.low, one.high, len(table)) for run, one in zip(runs, ranks, strict=True)
+        RunRank(run, one.mean, one.rank, one.low, one.high, len(whole)) for run, one in zip(runs, ranks, strict=True)
     )

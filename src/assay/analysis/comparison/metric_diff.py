@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from assay._util.tabular import ResultRows, Tabular
 from assay._util.terminal import pluralize
 from assay.analysis.comparison.flips import Flip, flips_of
-from assay.analysis.comparison.pairing import PairedRow
+from assay.analysis.comparison.pairing import MatchedRows
 from assay.errors import printable
 from assay.evaluation.result import Result
 from assay.records import Direction
 from assay.stats import Difference, Estimate
 from assay.stats.linking import without_offset
 from assay.stats.paired import detectable, difference
+from assay.store.columns import NO_SCORE
 
 if TYPE_CHECKING:
     from assay.stats.classic import Method
@@ -126,32 +129,34 @@ class MetricDiff(Tabular):
 class Pairs:
     """The rows of both runs, for one metric."""
 
-    def __init__(
-        self, metric: str, rows: Sequence[tuple[PairedRow, PairedRow]], offset: Estimate | None = None
-    ) -> None:
-        self.metric, self._offset = metric, offset
-        both = [(one, other, one.scores.get(metric), other.scores.get(metric)) for one, other in rows]
-        self._rows = [(one, other, a, b) for one, other, a, b in both if a is not None and b is not None]
-        self._valued = [
-            (one, other, a.value, b.value)
-            for one, other, a, b in self._rows
-            if a.measured and b.measured and a.value is not None and b.value is not None
-        ]
+    def __init__(self, metric: str, rows: MatchedRows, offset: Estimate | None = None) -> None:
+        self.metric, self._rows, self._offset = metric, rows, offset
+        a, b = rows.first.scores[metric], rows.second.scores[metric]
+        one, other = rows.places, rows.other_places
+        scored = (a.codes[one] != NO_SCORE) & (b.codes[other] != NO_SCORE)
+        self._places, self._others = one[scored], other[scored]
+        self._first, self._second = a.values[self._places], b.values[self._others]
+        self._valued = ~(np.isnan(self._first) | np.isnan(self._second))
+
+    @property
+    def _direction(self) -> Direction:
+        return self._rows.first.range(self.metric).direction
 
     def compared(self, by_cluster: bool, confidence: float, method: Method = "sign-flip") -> MetricDiff:
         """The difference, before any correction."""
-        direction: Direction = self._rows[0][2].direction if self._rows else "higher"
-        offset = self._offset
-        unmeasured = len(self._rows) - len(self._valued)
-        if not self._valued:
-            return MetricDiff(self.metric, direction, 0, unmeasured)
+        offset, valued = self._offset, self._valued
+        pairs = int(valued.sum())
+        unmeasured = len(self._places) - pairs
+        if not pairs:
+            return MetricDiff(self.metric, self._direction, 0, unmeasured)
         low, high = self._range()
+        first, second = self._first[valued], self._second[valued]
         found = difference(
-            [a for _, _, a, _ in self._valued],
-            [b for _, _, _, b in self._valued],
+            first,
+            second,
             low,
             high,
-            clusters=[one.cluster or f"\0{one.number}" for one, *_ in self._valued] if by_cluster else None,
+            clusters=self._rows.first.cluster_names(self._places[valued]) if by_cluster else None,
             confidence=confidence,
             method=method,
             corrects=True,
@@ -160,26 +165,25 @@ class Pairs:
         if offset is not None and found is not None:
             found = without_offset(found, offset, high - low)
             least, most = least - offset.mean, most - offset.mean
-        rose, fell = (sum(sign * (b - a) > _SAME for _, _, a, b in self._valued) for sign in (1.0, -1.0))
-        improved, worsened = (rose, fell) if direction == "higher" else (fell, rose)
+        rose, fell = int((second - first > _SAME).sum()), int((first - second > _SAME).sum())
+        improved, worsened = (rose, fell) if self._direction == "higher" else (fell, rose)
         return MetricDiff(
-            self.metric, direction, len(self._valued), unmeasured, found, bounds=(least, most), offset=offset,
+            self.metric, self._direction, pairs, unmeasured, found, bounds=(least, most), offset=offset,
             improved=improved, worsened=worsened,
         )  # fmt: skip
 
     def _range(self) -> tuple[float, float]:
-        both = [(a, b) for _, _, a, b in self._rows]  # ranges may differ where a run of another tool found them out
-        return min(min(a.low, b.low) for a, b in both), max(max(a.high, b.high) for a, b in both)
+        # ranges may differ where a run of another tool found them out
+        ends = [rows.range(self.metric) for rows in (self._rows.first, self._rows.second)]
+        return min(one.low for one in ends), max(one.high for one in ends)
 
     def _bounds(self, low: float, high: float) -> tuple[float, float]:
         """The mean difference with missing values at the ends of the range."""
-        least = most = 0.0
-        for _, _, a, b in self._rows:
-            first = (a.value,) * 2 if a.measured else (low, high)
-            second = (b.value,) * 2 if b.measured else (low, high)
-            least += (second[0] or 0.0) - (first[1] or 0.0)
-            most += (second[1] or 0.0) - (first[0] or 0.0)
-        return least / len(self._rows), most / len(self._rows)
+        gaps = [int(np.isnan(values).sum()) for values in (self._first, self._second)]
+        first, second = (float(np.nansum(values)) for values in (self._first, self._second))
+        least = second - first + (gaps[1] * low if gaps[1] else 0.0) - (gaps[0] * high if gaps[0] else 0.0)
+        most = second - first + (gaps[1] * high if gaps[1] else 0.0) - (gaps[0] * low if gaps[0] else 0.0)
+        return least / len(self._places), most / len(self._places)
 
     def judged(
         self, one: MetricDiff, p: float | None, tests: int, confidence: float, method: Method = "sign-flip"
@@ -196,21 +200,28 @@ class Pairs:
 
     def moved(self, first: Result, second: Result, most: int) -> tuple[MovedRow, ...]:
         """The rows that moved most, first those for the worse, with the claims that flipped."""
-        sign = 1.0 if not self._rows or self._rows[0][2].direction == "higher" else -1.0
-        changed = [(sign * (b - a), one, other, a, b) for one, other, a, b in self._valued if abs(b - a) > _SAME]
-        changed.sort(key=lambda item: (item[0] > 0, -abs(item[0]), item[1].number))
-        worse = [item for item in changed if item[0] < 0][:most]
-        better = [item for item in changed if item[0] > 0][: max(0, most - len(worse))]
-        moved = (
-            MovedRow(one.name, one.number, other.number, a, b, self._flips(first, second, one, other))
-            for _, one, other, a, b in (*worse, *better)
-        )
-        return ResultRows(moved, MovedRow)
+        sign = 1.0 if self._direction == "higher" else -1.0
+        change = np.where(self._valued, sign * (self._second - self._first), 0.0)
+        worse = self._largest(-change, most)
+        better = self._largest(change, max(0, most - len(worse)))
+        return ResultRows((self._moved_row(first, second, place) for place in (*worse, *better)), MovedRow)
 
-    def _flips(self, first: Result, second: Result, one: PairedRow, other: PairedRow) -> tuple[Flip, ...]:
+    def _largest(self, change: np.ndarray, most: int) -> list[int]:
+        places = np.flatnonzero(change > _SAME)
+        order = np.argsort(-change[places], kind="stable")[:most]  # of equal ones the first row in the data
+        return [int(place) for place in places[order]]
+
+    def _moved_row(self, first: Result, second: Result, place: int) -> MovedRow:
+        one, other = self._rows.first, self._rows.second
+        at = int(self._places[place])
+        numbers = int(one.numbers[at]), int(other.numbers[self._others[place]])
+        values = float(self._first[place]), float(self._second[place])
+        return MovedRow(one.names[at], *numbers, *values, self._flips(first, second, *numbers))
+
+    def _flips(self, first: Result, second: Result, number: int, other: int) -> tuple[Flip, ...]:
         before, after = (
-            result.store.get_row(result.run, f"row:{row.number}").scored.scores[self.metric]
-            for result, row in ((first, one), (second, other))
+            result.store.get_row(result.run, f"row:{row}").scored.scores[self.metric]
+            for result, row in ((first, number), (second, other))
         )
         return flips_of(before, after)
 

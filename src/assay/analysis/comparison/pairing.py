@@ -2,44 +2,114 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import tee
+from functools import cached_property
+from typing import Any
 
+import numpy as np
+
+from assay._util.compression import key_hash
 from assay.errors import Cause, InputError
-from assay.evaluation.groups import NONE, value_in
 from assay.evaluation.result import Result
-from assay.records import Sample, Score, ScoredSample
-from assay.store.store import Row
+from assay.evaluation.stored_figures import facts_of
+from assay.records import BY_CONVENTION, Sample, Score, ScoreError
+from assay.store.columns import NO_SCORE, Integers, MetricRange, MetricScores, RunColumns
+from assay.store.score_columns import pairing_key
 
 #: What tells a row apart in a run, and the how many of that name it is.
-Key = tuple[str, int]
+Key = tuple[bytes, int]
+Masks = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-@dataclass(frozen=True, slots=True)
-class PairedRow:
-    """A row of one run, with its scores, without their evidence.
+class RunRows:
+    """The rows of a run as arrays [n], with their scores of some metrics.
 
     Attributes:
-        number: From 1.
-        cluster: See `Pair`.
-        values: In the columns that were asked for.
-        refused: Metrics, of all of the run, without a value because the answer is a refusal.
-        measured: Metrics, of all of the run, with a measured value.
+        columns: The columns of all rows.
+        numbers: Numbers of the rows, from 1.
+        scores: Label of a metric -> its scores.
+        clusters: The value of each row in the column that says what is correlated; None: nothing was asked.
+        values: Column that was asked for -> its value on each row; None where a row has none.
     """
 
-    number: int
-    name: str
-    scores: Mapping[str, Score]
-    cluster: str | None
-    values: tuple[str, ...] = ()
-    refused: frozenset[str] = frozenset()
-    measured: frozenset[str] = frozenset()
+    def __init__(
+        self, result: Result, names: Iterable[str], cluster: str | None = None, columns: Sequence[str] = ()
+    ) -> None:
+        self.columns: RunColumns = result.score_columns()
+        self.numbers: Integers = self.columns.numbers
+        self.scores: dict[str, MetricScores] = {name: self.columns.scores(name) for name in names}
+        self.clusters = None if cluster is None else self.columns.column(cluster)
+        self.values = {column: self.columns.column(column) for column in columns}
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def range(self, metric: str) -> MetricRange:
+        """The range of a metric; from 0 to 1 where no row has it."""
+        return self.columns.metrics.get(metric, MetricRange(0.0, 1.0, "higher"))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The id of each row, or "row 3"."""
+        ids = self.columns.ids()
+        return [f"row {number}" if name is None else name
+                for name, number in zip(ids, self.numbers.tolist(), strict=True)]  # fmt: skip
+
+    def cluster_names(self, places: Integers) -> list[str]:
+        """What the rows at these places are correlated by; a row without a value stands alone."""
+        known = self.clusters or []
+        return [known[place] or f"\0{self.numbers[place]}" for place in places.tolist()]
+
+    @cached_property
+    def measured(self) -> dict[str, Masks]:
+        """Label of each metric of the run -> whether a row has a measured value of it [n]."""
+        return {name: self._all_scores(name).codes == 0 for name in self.columns.metrics}
+
+    @cached_property
+    def refused(self) -> dict[str, Masks]:
+        """Label of each metric of the run -> whether a row has no value of it because the answer is a refusal [n].
+
+        By its cause, or by a convention for such answers.
+        """
+        found: dict[str, Masks] = {}
+        empty = {name: self._has_cause(name, Cause.NO_CLAIMS.value) for name in self.columns.metrics}
+        given = {name: self._has_cause(name, BY_CONVENTION) for name in self.columns.metrics}
+        if not any(mask.any() for mask in (*empty.values(), *given.values())):
+            return {name: np.zeros(len(self), dtype=bool) for name in empty}
+        replies = np.array([one.reply for one in facts_of(self.columns)])
+        for name, mask in empty.items():
+            found[name] = (mask & (replies != "answered")) | (given[name] & (replies == "refused"))
+        return found
+
+    def _has_cause(self, metric: str, cause: str) -> Masks:
+        scores = self._all_scores(metric)
+        code = scores.causes.index(cause) if cause in scores.causes else NO_SCORE - 1
+        mask: Masks = scores.codes == code
+        return mask
+
+    def _all_scores(self, metric: str) -> MetricScores:
+        return self.scores[metric] if metric in self.scores else self.columns.scores(metric)
+
+    def score(self, metric: str, place: int) -> Score | None:
+        """The score of one row, without evidence; None where it has none."""
+        return score_at(self.scores[metric], metric, self.range(metric), place)
 
 
-Rows = dict[Key, PairedRow]
+def score_at(scores: MetricScores, metric: str, ends: MetricRange, place: int) -> Score | None:
+    """The score at a place of arrays, without evidence; None where there is none. Its message may be shortened."""
+    code = int(scores.codes[place])
+    if code == NO_SCORE:
+        return None
+    span = {"low": ends.low, "high": ends.high, "direction": ends.direction}
+    cause = scores.causes[code]
+    if cause == BY_CONVENTION:
+        return Score(metric=metric, value=float(scores.given[place]), convention=scores.message(place), **span)  # type: ignore[arg-type]
+    if code:
+        error = ScoreError(cause=Cause(cause), message=scores.message(place))
+        return Score(metric=metric, error=error, **span)  # type: ignore[arg-type]
+    return Score(metric=metric, value=float(scores.values[place]), **span)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,47 +137,124 @@ def pairs_of(
     """
     names = shared_metrics(first, second, metrics)
     found = match_rows(first, second, read_rows(first, names, cluster), read_rows(second, names), cluster)
-    pairs = [RowPair(a.name, a.number, b.number, a.scores, b.scores, a.cluster) for a, b in found.pairs]
+    one, other = found.first, found.second
+    clusters = one.clusters or [None] * len(one)
+    pairs = [
+        RowPair(one.names[a], int(one.numbers[a]), int(other.numbers[b]), _scores_at(one, names, a),
+                _scores_at(other, names, b), clusters[a])
+        for a, b in zip(found.places.tolist(), found.other_places.tolist(), strict=True)
+    ]  # fmt: skip
     return pairs, found.only_first
+
+
+def _scores_at(rows: RunRows, names: Iterable[str], place: int) -> dict[str, Score]:
+    found = {name: rows.score(name, place) for name in names}
+    return {name: score for name, score in found.items() if score is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedRows:
-    """The rows that two runs share, in the order of the first run, and how many each has alone."""
+    """The rows that two runs share, in the order of the first run, and how many each has alone.
 
-    pairs: Sequence[tuple[PairedRow, PairedRow]]
+    Attributes:
+        places: Of each shared row, where it stands in the first run.
+        other_places: Where it stands in the second.
+    """
+
+    first: RunRows
+    second: RunRows
+    places: Integers
+    other_places: Integers
     only_first: int
     only_second: int
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def where(self, mask: Masks | Integers) -> MatchedRows:
+        """Some of the shared rows: a mask [pairs], or places of pairs."""
+        return MatchedRows(self.first, self.second, self.places[mask], self.other_places[mask], 0, 0)
 
     @property
     def refusals(self) -> tuple[int, int]:
         """Rows that were scored in the first run and are refusals in the second, and the other way round."""
-        return sum(_refused(a, b) for a, b in self.pairs), sum(_refused(b, a) for a, b in self.pairs)
+        one, other = self.places, self.other_places
+        return (
+            _new_refusals(self.first, one, self.second, other),
+            _new_refusals(self.second, other, self.first, one),
+        )
 
 
-def _refused(before: PairedRow, after: PairedRow) -> bool:
-    return not before.refused and not after.refused.isdisjoint(before.measured)
+def _new_refusals(before: RunRows, places: Integers, after: RunRows, other: Integers) -> int:
+    refused = np.zeros(len(places), dtype=bool)
+    for name, mask in after.refused.items():
+        if name in before.measured:
+            refused |= mask[other] & before.measured[name][places]
+    for mask in before.refused.values():
+        refused &= ~mask[places]
+    return int(refused.sum())
 
 
 def match_rows(
-    first: Result, second: Result, rows: Rows, other: Rows, cluster: str | None = None, columns: Sequence[str] = ()
-) -> MatchedRows:
+    first: Result, second: Result, rows: RunRows, other: RunRows, cluster: str | None = None,
+    columns: Sequence[str] = (),
+) -> MatchedRows:  # fmt: skip
     """Match the rows of two runs, as `read_rows` reads them. Raises InputError where they share none.
 
     Raises InputError also for a cluster or a column that no shared row has.
     """
-    shared = [key for key in rows if key in other]
-    if not shared:
+    places, others = matching_places(rows.columns.pairing_keys(), other.columns.pairing_keys())
+    if not len(places):
         raise InputError(
             f"no row of {first.run!r} is in {second.run!r}: rows are the same by id, or without ids by what they ask"
         )
-    if cluster is not None and not any(rows[key].cluster for key in shared):
+    if cluster is not None and not any((rows.clusters or [])[place] for place in places.tolist()):
         raise InputError(f"cluster: no row has the column {cluster!r}")
-    for place, column in enumerate(columns):
-        if all(rows[key].values[place] == NONE for key in shared):
+    for column in columns:
+        if all(rows.values[column][place] is None for place in places.tolist()):
             raise InputError(f"by: no row has the column {column!r}")
-    pairs = [(rows[key], other[key]) for key in shared]
-    return MatchedRows(pairs, len(rows) - len(shared), len(other) - len(shared))
+    return MatchedRows(rows, other, places, others, len(rows) - len(places), len(other) - len(places))
+
+
+def matching_places(first: np.ndarray, second: np.ndarray) -> tuple[Integers, Integers]:
+    """Match keys of 16 bytes; of several that are equal the second is another one.
+
+    Args:
+        first: Keys [n].
+        second: Keys [m].
+
+    Returns:
+        Places of the keys in both that are the same, in the order of the first.
+    """
+    codes = _codes(np.concatenate([first, second]))
+    one, other = _told_apart(codes[: len(first)], codes), _told_apart(codes[len(first) :], codes)
+    _, places, others = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+    order = np.argsort(places)
+    return places[order].astype(np.int64), others[order].astype(np.int64)
+
+
+def _codes(keys: np.ndarray) -> Integers:
+    """A number for each key, the same for equal ones."""
+    halves = np.frombuffer(keys.tobytes(), dtype="<u8").reshape(-1, 2)
+    order = np.lexsort((halves[:, 0], halves[:, 1]))
+    ordered = halves[order]
+    new = np.ones(len(keys), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    codes = np.empty(len(keys), dtype=np.int64)
+    codes[order] = np.cumsum(new)
+    return codes
+
+
+def _told_apart(codes: Integers, of_all: Integers) -> Integers:
+    """Numbers that differ also where codes are equal: by how many of them came before."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(codes) else np.empty(0, dtype=np.int64)
+    lengths = np.diff(np.r_[starts, len(codes)])
+    rank = np.empty(len(codes), dtype=np.int64)
+    rank[order] = np.arange(len(codes)) - np.repeat(starts, lengths)
+    found: Integers = codes * (len(of_all) + 1) + rank
+    return found
 
 
 def shared_metrics(first: Result, second: Result, metrics: str | Sequence[str] | None) -> list[str]:
@@ -123,72 +270,33 @@ def shared_metrics(first: Result, second: Result, metrics: str | Sequence[str] |
     return wanted
 
 
-def read_rows(result: Result, names: Iterable[str], cluster: str | None = None, columns: Sequence[str] = ()) -> Rows:
-    """The rows by what tells them apart, with their scores but without evidence, and their values in `columns`."""
-    found: Rows = {}
-    wanted = set(names)
-    sets: dict[frozenset[str], frozenset[str]] = {}  # one for all rows with the same metrics
-    for key, row in _keyed(result.numbered_rows()):
-        sample = row.scored.sample
-        scores = {
-            name: Score(metric=name, value=score.value, error=score.error, low=score.low, high=score.high,
-                        direction=score.direction, convention=score.convention)
-            for name, score in row.scored.scores.items()
-            if name in wanted
-        }  # fmt: skip
-        there, value = (False, "") if cluster is None else value_in(sample, cluster)
-        name = sample.id if sample.id is not None else f"row {row.number}"
-        values = tuple(value_in(sample, column)[1] for column in columns)
-        measured = frozenset(name for name, score in row.scored.scores.items() if score.measured)
-        found[key] = PairedRow(row.number, name, scores, value if there else None, values,
-                               _refused_metrics(row.scored), sets.setdefault(measured, measured))  # fmt: skip
-    return found
+def read_rows(result: Result, names: Iterable[str], cluster: str | None = None, columns: Sequence[str] = ()) -> RunRows:
+    """Read the rows of a run with their scores of these metrics, and their values in `columns`."""
+    return RunRows(result, names, cluster, columns)
 
 
-def _refused_metrics(scored: ScoredSample) -> frozenset[str]:
-    """Metrics without a value because the answer is a refusal, by their cause, or by a convention for such answers."""
-    scores = scored.scores
-    empty = {name for name, one in scores.items() if one.error is not None and one.error.cause is Cause.NO_CLAIMS}
-    given = {name for name, one in scores.items() if one.convention is not None}
-    if not empty and not given:
-        return frozenset()
-    from assay.analysis.diagnosis.facts import abstains  # imports the judges' rules, which few rows need
-
-    known = abstains(scored.sample, scores.values())
-    return frozenset(() if known is False else empty | given if known else empty)
-
-
-def same_rows(first: Iterable[Row], second: Iterable[Row]) -> Iterator[tuple[int, int]]:
-    """The numbers of rows that are the same in both runs, in the order of the first run."""
-    numbers = {key: row.number for key, row in _keyed(second)}
-    for key, row in _keyed(first):
-        if key in numbers:
-            yield row.number, numbers[key]
-
-
-def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
-    """What is the same of a row in every run, and the row."""
-    ones, others = tee(rows)
-    return zip(keys_of(row.scored.sample for row in ones), others, strict=True)
+def same_rows(first: Result, second: Result) -> dict[int, int]:
+    """The numbers of rows that are the same in both runs: number in the first run -> number in the second."""
+    one, other = first.score_columns(), second.score_columns()
+    places, others = matching_places(one.pairing_keys(), other.pairing_keys())
+    return dict(zip(one.numbers[places].tolist(), other.numbers[others].tolist(), strict=True))
 
 
 def keys_of(samples: Iterable[Sample]) -> Iterator[Key]:
     """What is the same of each row in every run; of several with one name the second is another one."""
-    seen: Counter[str] = Counter()
-    for sample in samples:
-        name = _question_key(sample)
+    return _counted(key_hash(pairing_key(sample)) for sample in samples)
+
+
+def _counted(names: Iterable[bytes]) -> Iterator[Key]:
+    seen: Counter[bytes] = Counter()
+    for name in names:
         seen[name] += 1
         yield name, seen[name]
 
 
 def scores_by_key(result: Result, metrics: Iterable[str]) -> dict[Key, Mapping[str, Score]]:
     """The scores of every row of a run, by what is the same of it in every run."""
-    return {key: row.scores for key, row in read_rows(result, metrics).items()}
-
-
-def _question_key(sample: Sample) -> str:
-    if sample.id is not None:
-        return f"id {sample.id}"
-    return "asked " + json.dumps(
-        [sample.question, [[turn.question, turn.answer] for turn in sample.history], sample.reference]
-    )
+    names = list(metrics)
+    rows = read_rows(result, names)
+    keys = _counted(key.tobytes() for key in rows.columns.pairing_keys())
+    return {key: _scores_at(rows, names, place) for place, key in enumerate(keys)}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from assay._util.tabular import ResultRows, Tabular
 from assay.analysis.diagnosis.failed_rows import thresholds_for
 from assay.errors import InputError
 from assay.evaluation.result import Result
-from assay.store.store import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,17 @@ def checked(result: Result, thresholds: Sequence[Threshold]) -> list[Threshold]:
 
 def threshold_failures(result: Result, thresholds: Sequence[Threshold]) -> ResultRows[ThresholdFailure]:
     """The values on the wrong side of the thresholds, by metric in the order given, the worst value first."""
-    order = {threshold: n for n, threshold in enumerate(thresholds)}
-    found = [one for row in result.numbered_rows() for one in _of_row(row, thresholds)]
-    found.sort(key=lambda one: (order[one.threshold], one.value if one.threshold.below else -one.value, one.number))
+    columns = result.score_columns()
+    places: list[tuple[int, float, Threshold]] = []
+    for threshold in dict.fromkeys(thresholds):
+        values = columns.values(threshold.metric)
+        with np.errstate(invalid="ignore"):  # NaN is no value, and fails no threshold
+            failing = np.flatnonzero(values < threshold.limit if threshold.below else values > threshold.limit)
+        key = values[failing] if threshold.below else -values[failing]
+        places += [(int(place), float(values[place]), threshold) for place in failing[np.argsort(key, kind="stable")]]
+    ids = columns.ids() if places else []
+    found = [ThresholdFailure(int(columns.numbers[place]), ids[place], threshold.metric, value, threshold)
+             for place, value, threshold in places]  # fmt: skip
     return ResultRows(found, ThresholdFailure)
 
 
@@ -95,12 +104,3 @@ def by_row(result: Result, failures: Sequence[ThresholdFailure]) -> list[list[Th
         return abs(one.value - one.threshold.limit) / (span if math.isfinite(span) and span > 0.0 else 1.0)
 
     return sorted(rows.values(), key=lambda of: (-len(of), -max(map(distance, of)), of[0].number))
-
-
-def _of_row(row: Row, thresholds: Sequence[Threshold]) -> Iterator[ThresholdFailure]:
-    for threshold in thresholds:
-        score = row.scored.scores.get(threshold.metric)
-        if score is None or not score.measured or score.value is None:
-            continue
-        if threshold.fails(score.value):
-            yield ThresholdFailure(row.number, row.scored.sample.id, threshold.metric, score.value, threshold)

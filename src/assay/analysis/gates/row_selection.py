@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from assay.analysis.comparison.pairing import RowPair
+from assay.analysis.comparison.pairing import RowPair, read_rows
 from assay.analysis.gates.rules import GateRule
 from assay.errors import SETTLED
-from assay.evaluation.groups import value_in
 from assay.evaluation.result import Result
 from assay.records import Direction, Score
 
@@ -90,15 +89,18 @@ def is_selected(rule: GateRule, one: One) -> bool:
 
 def scores_of(result: Result, metrics: Iterable[str], cluster: str | None) -> dict[str, list[One]]:
     """Every row of a run with its score of each of these metrics, without the evidence. Reads the run once."""
-    found: dict[str, list[One]] = {metric: [] for metric in metrics}
-    for row in result.numbered_rows() if found else ():
-        sample = row.scored.sample
-        there, value = (False, "") if cluster is None else value_in(sample, cluster)
-        name = sample.id if sample.id is not None else f"row {row.number}"
-        for metric, ones in found.items():
-            score = row.scored.scores.get(metric)
-            ones.append(One(name, row.number, score and _bare(score), None, value if there else None))
-    return found
+    names = list(metrics)
+    if not names:
+        return {}
+    rows = read_rows(result, names, cluster)
+    clusters = rows.clusters or [None] * len(rows)
+    return {
+        metric: [
+            One(rows.names[place], int(rows.numbers[place]), rows.score(metric, place), None, clusters[place])
+            for place in range(len(rows))
+        ]
+        for metric in names
+    }
 
 
 def _rows_of(rule: GateRule, result: Result, kept: list[One], left_out: int) -> SelectedRows:
@@ -107,13 +109,6 @@ def _rows_of(rule: GateRule, result: Result, kept: list[One], left_out: int) -> 
     low = min((score.low for score in scores), default=summary.low)
     high = max((score.high for score in scores), default=summary.high)
     return SelectedRows(kept, left_out, low, high, scores[0].direction if scores else summary.direction)
-
-
-def _bare(score: Score) -> Score:
-    return Score(
-        metric=score.metric, value=score.value, error=score.error, low=score.low, high=score.high,
-        direction=score.direction, convention=score.convention,
-    )  # fmt: skip
 
 
 def _value(score: Score | None) -> float | None:
