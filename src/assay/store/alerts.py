@@ -109,7 +109,7 @@ class StoredAlert(Tabular):
 
 
 @dataclass(frozen=True, slots=True)
-class AlertDelivery:
+class AlertDelivery(Tabular):
     """A message that a target is to get, or got.
 
     Attributes:
@@ -121,6 +121,9 @@ class AlertDelivery:
         delivered: Time of the delivery; None where there was none yet.
         status: Outcome of the last attempt, in words; "" before the first.
     """
+
+    _columns = "alert event target attempts next_try delivered status"
+    _noun = "delivery"
 
     alert: str
     event: Event

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ ReadColumns = Callable[["Store", str, float | None], ScoreColumns]
 
 
 @dataclass(frozen=True, slots=True)
-class SlotCheck:
+class SlotCheck(Tabular):
     """What a check found of one rule and slice.
 
     Attributes:
@@ -42,6 +42,12 @@ class SlotCheck:
         event: What happened: "opened", "closed" or None.
         alert: Id of the alert that is open, or just closed.
     """
+
+    _columns = (
+        "rule=rule.name run=rule.run metric=rule.metric column=slice.0 value=slice.1 is_open event mean=evidence.mean "
+        "low=evidence.low high=evidence.high scored=evidence.scored reason=evidence.reason alert"
+    )
+    _noun = "check"
 
     rule: AlertRule
     slice: Slice
@@ -61,11 +67,19 @@ class AlertCheck(Tabular):
         problems: Rules that could not be checked, each with the reason. The others were.
     """
 
-    _columns = "at"
+    _item_type = SlotCheck
 
     at: float
     slots: tuple[SlotCheck, ...] = ()
     problems: tuple[str, ...] = ()
+
+    def _items(self) -> Collection[SlotCheck]:
+        return self.slots
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The problems, below a table."""
+        return self.problems
 
     @property
     def open(self) -> tuple[SlotCheck, ...]:
