@@ -49,16 +49,18 @@ class Slot:
     """What an alert is about: the run, the name of the rule, and the slice.
 
     Attributes:
+        stored_key: Of a slot that was read from the store its key there: of a long slice only the beginning is known.
         key: Hash of the three.
     """
 
     run: str
     rule: str
     slice: Slice = None
+    stored_key: str = ""
 
     @property
     def key(self) -> str:
-        return _hash([self.run, self.rule, self.slice])
+        return self.stored_key or _hash([self.run, self.rule, self.slice])
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +241,20 @@ class AlertStore:
         """
         found = self._store.query(f"SELECT {_ALERT} FROM alerts WHERE opened IS NOT NULL AND id = ?", name)
         return _alert(*found[0]) if found else None
+
+    def open_slots(self, run: str, rule: str) -> list[Slot]:
+        """List the slots of a rule that have an open alert.
+
+        Args:
+            run: The live run.
+            rule: Name of the rule.
+
+        Returns:
+            The slots.
+        """
+        sql = "SELECT slice, slot FROM alerts WHERE run = ? AND rule = ? AND opened IS NOT NULL AND closed IS NULL"
+        found = self._store.query(sql, well_formed(run), well_formed(rule))
+        return [Slot(run, rule, _slice(text), key) for text, key in found]
 
     def monitors(self, run: str, rule: str) -> list[dict[str, Any]]:
         """List the states of the monitors of a rule, of all its slices.

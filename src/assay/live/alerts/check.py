@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from assay._util.tabular import Tabular
 from assay.errors import AssayError, InputError, StoreError, printable
-from assay.live.alerts.columns import CachedColumns, ScoreColumns, live_run, rows_where, run_columns, slices_of
+from assay.live.alerts.columns import (
+    CachedColumns,
+    ScoreColumns,
+    live_run,
+    rows_since,
+    rows_where,
+    run_columns,
+    slices_of,
+    values_of,
+)
 from assay.live.alerts.drop_monitor import rows_from
 from assay.live.alerts.evidence import AlertEvidence, evaluate
 from assay.live.alerts.rules import AlertRule, ResolvedTarget
@@ -147,8 +156,31 @@ class AlertChecker:
             columns[rule.run, since] = CachedColumns((self.read or run_columns)(self.store, rule.run, since))
         rows = rows_where(columns[rule.run, since], rule.where)
         found = [self._slot(rule, part, chosen, now) for part, chosen in _parts(rule, rows, problems)]
+        found += self._without_rows(rule, rows, {_slot_of(rule, one.slice).key for one in found}, now)
         if rule.kind == "drop":
             self._drops[rule.name] = now, [replace(one, event=None) for one in found]
+        return found
+
+    def _without_rows(
+        self, rule: AlertRule, rows: ScoreColumns, checked: Collection[str], now: float
+    ) -> list[SlotCheck]:
+        """Close the alerts of slices that have no rows any more, while others have, or that the rule left out."""
+        left = [slot for slot in self.alerts.open_slots(rule.run, rule.name) if slot.key not in checked]
+        if not left:
+            return []
+        inside = rows_since(rows, now - rule.window)
+        there = {_slot_of(rule, (name, value)).key for name in rule.slices for value in values_of(inside, name)}
+        found = []
+        for slot in left:
+            watched = slot.slice is not None and slot.slice[0] in rule.slices
+            if slot.key in there or (watched and not len(inside.numbers)):
+                continue
+            said = "no rows of it in the window" if watched else "the rule does not check it any more"
+            evidence = AlertEvidence("close", said, now, now - rule.window, 0, 0, None, None, None, None, rule.limit)
+            names = [target.name for target in self._of_rule[rule.name]]
+            change = Change("closed", evidence.to_dict(), None, names)
+            if alert := self.alerts.apply(slot, self.alerts.state(slot), change, now):
+                found.append(SlotCheck(rule, slot.slice, evidence, False, "closed", alert))
         return found
 
     def _recent(self, rule: AlertRule, now: float) -> list[SlotCheck] | None:
@@ -164,7 +196,7 @@ class AlertChecker:
         return None if unseen is None else min(since, unseen)
 
     def _slot(self, rule: AlertRule, part: Slice, columns: ScoreColumns, now: float) -> SlotCheck:
-        slot = Slot(rule.run, rule.name, part)
+        slot = _slot_of(rule, part)
         state = self.alerts.state(slot)
         evidence = evaluate(rule, columns, now, state)
         event = _EVENTS.get(evidence.decision)
@@ -197,6 +229,10 @@ def targets_of(rule: AlertRule) -> list[ResolvedTarget]:
         except InputError as error:
             raise rule.error("to", str(error).removeprefix("to: ")) from None
     return found
+
+
+def _slot_of(rule: AlertRule, part: Slice) -> Slot:
+    return Slot(rule.run, rule.name, part)
 
 
 def _parts(rule: AlertRule, rows: ScoreColumns, problems: list[str]) -> Iterator[tuple[Slice, ScoreColumns]]:

@@ -136,6 +136,34 @@ def rows_where(columns: ScoreColumns, where: Mapping[str, str]) -> ScoreColumns:
     return SelectedColumns(columns, np.flatnonzero(mask))
 
 
+def rows_since(columns: ScoreColumns, since: float) -> ScoreColumns:
+    """Select the rows after a time.
+
+    Args:
+        columns: The scores.
+        since: The time, in seconds since 1970.
+
+    Returns:
+        The scores of those rows.
+    """
+    import numpy as np
+
+    return SelectedColumns(columns, np.flatnonzero(columns.times > since))
+
+
+def values_of(columns: ScoreColumns, name: str) -> set[str]:
+    """Collect the values of a column.
+
+    Args:
+        columns: The scores.
+        name: The column.
+
+    Returns:
+        The values that rows have.
+    """
+    return {value for value in columns.column(name) if value is not None}
+
+
 def slices_of(columns: ScoreColumns, name: str, most: int) -> tuple[dict[str, ScoreColumns], int]:
     """Split the rows by their value in a column.
 
