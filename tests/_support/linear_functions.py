@@ -47,6 +47,8 @@ TEXTS = frozenset({
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
     "assay.store.schema:source_number": "looks up the name of a judge prompt",
+    "assay.store.erasure:find_judgements": "looks texts up in a set",
+    "assay.store.live_counts:tidy_counts": "a time, not a text",
     "assay.evaluation.sharded.workers:error_of": "hands a message on",
     "assay.analysis.power:in_lines": "breaks sentences of ours, of a few numbers",
     "assay.data.rows:with_ids": "pairs passages and ids",
@@ -482,6 +484,17 @@ READ: dict[str, Call] = {
     "assay.sinks.masking:hash_text": _first,
     "assay.sinks.masking:hidden_texts": lambda f, t: f(scored(t).to_dict(), str.upper),
     "assay.metrics.bedrock.citations:cited_parts": lambda f, t: f(scored(t).sample),
+    "assay.live.application:from_environment": lambda f, t: (
+        f({"OTEL_RESOURCE_ATTRIBUTES": t}),
+        f({"ASSAY_COMMIT": t}),
+    ),
+    "assay.store.erasure:sample_matches": lambda f, t: (
+        f(t, {"a": "b"}),
+        f(json.dumps({"metadata": {"a": t}}), {"a": t}),
+    ),
+    "assay.store.erasure:texts_of_json": lambda f, t: (f([t]), f([json.dumps({"answer": t})])),
+    "assay.store.windows:parse_window": lambda f, t: _suppressed(f, t, 1.7e9),
+    "assay.store.windows:split_run": lambda f, t: f(t),
     "assay.store.rows:clean": lambda f, t: (f(t), f("\ud83d" + t)),
     "assay.metrics.langchain.json_text:read_broken": _json,
     "assay.metrics.langchain.json_text:read_strictly": _json,

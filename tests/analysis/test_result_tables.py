@@ -30,8 +30,9 @@ ROOMS = ("analysis", "evaluation", "stats", "store", "live", "judges.cascade", "
 #: Classes that are no results: what users pass in, and what never leaves assay.
 NOT_RESULTS = {
     # passed in, or read to be passed on
-    "Annotation", "Assumptions", "Definition", "Gate", "GateRule", "HostRow", "Label", "Processes", "ReportOptions",
-    "RunOptions", "Sampling", "SamplingRule", "Scale", "Shard", "ShardRecipe", "ShardTask", "ShardedFiles", "Threshold",
+    "Annotation", "Application", "Assumptions", "Definition", "Gate", "GateRule", "HostRow", "Label", "Processes",
+    "ReportOptions", "RunOptions", "Sampling", "SamplingRule", "Scale", "Shard", "ShardRecipe", "ShardTask",
+    "ShardedFiles", "Threshold", "Window",
     "AlertRule", "AlertTarget",
     # inside
     "AlertChecker", "Change", "DropReading", "MessageWriter", "ResolvedTarget", "Slot", "SlotState", "WindowMean",
@@ -40,7 +41,7 @@ NOT_RESULTS = {
     "LeasedSample", "LimitEvidence", "Line", "Moments", "One", "Outcome", "PackedPart", "PendingDelivery",
     "Point", "Probe", "ProbeCase", "Readings", "ReportFigures", "Return", "RowPair", "RunItems", "SamplingDecision",
     "SelectedRows", "Session", "Family", "MatchedRows", "RefusalWording", "ClaimEvidence", "Expected", "Side",
-    "Signature", "MetricScores", "RowColumns", "ErrorGroup", "ReferenceClaim", "RowCount", "StoredFacts",
+    "Signature", "MetricScores", "RowColumns", "ErrorGroup", "ReferenceClaim", "RowCount", "StoredFacts", "FoundRows",
     "StoredFigures", "UnscoredRow",
     "Rank", "MatrixCell", "MatrixRow", "SharedValues", "Statement", "TableView", "Thumbnails", "Transition", "ViewPart",
     # shows itself in a frame

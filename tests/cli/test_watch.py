@@ -108,12 +108,33 @@ def test_a_file_that_was_found_sends_nothing_before_it_is_trusted(tmp_path: Path
     assert "id-60" in shown.stdout
 
 
+def test_a_worker_scores_keeps_a_live_run_and_alerts(tmp_path: Path) -> None:
+    _queue(tmp_path / "queue", 40)
+    with AlertReceiver() as receiver:
+        text = rule(metric="faithfulness", above=0.5, to=[f"webhook:{receiver.url}"]).replace("below = 0.8\n", "")
+        (tmp_path / "assay.toml").write_text(text)
+        options = ("--config", "assay.toml", "--metrics", "faithfulness", "--until-empty")
+        done = assay(tmp_path, "live", "worker", "queue", *options, ASSAY_APPLICATION="shop")
+        assert done.returncode == 0, done.stderr
+        (message,) = receiver.messages
+    data = message.json()
+    assert (data["event"], data["run"], data["scored"]) == ("opened", "live/shop", 40)
+    assert assay(tmp_path, *data["worst"][0]["command"].split()[1:]).returncode == 0
+
+
 def _queue(path: Path, count: int) -> None:
     from assay.live import SampleQueue
 
     queue = SampleQueue(path)
     for n in range(count):
-        queue.submit(Sample(question="q", answer="Paris.", contexts=(Context(text="Paris."),), id=f"{n}"))
+        queue.submit(
+            Sample(
+                question="q",
+                answer="Paris lies on the Seine.",
+                contexts=(Context(text="Paris lies on the Seine."),),
+                id=f"{n}",
+            )
+        )
     assert queue.flush(20)
     queue.close()
 

@@ -172,3 +172,99 @@ def test_after_close_feedback_is_refused(kind: str, tmp_path: Path) -> None:
     intake.close()
     assert not intake.feedback("a", 1)
     assert intake.health().feedback == {"refused": 1}
+
+
+# ---- how many samples a sample with feedback stands for
+
+#: One in ten, and every unhappy one.
+TENTH = Sampling(0.1, rules=(SamplingRule(name="unhappy", feedback_below=0.5),))
+
+
+@pytest.mark.parametrize("through_a_queue", [False, True])
+def test_weights_of_unhappy_samples_add_up_to_their_number(tmp_path: Path, through_a_queue: bool) -> None:
+    """Of 300 samples, each third is unhappy, and says so after the answers were scored.
+
+    All 100 unhappy ones are taken, at rate 1, also those that sampling had taken at 0.1 before: their weights are
+    100 × 1. The weights of the others are 10 each, about 200 in all.
+    """
+    from assay.live import Worker
+    from assay.store.store import Store
+
+    store = tmp_path / "store"
+    if through_a_queue:
+        intake: Any = SampleQueue(tmp_path / "queue", sampling=TENTH)
+    else:
+        intake = LiveScorer([Probe()], ScriptedJudge(), store=store, sampling=TENTH)
+    for n in range(300):
+        intake.submit(sample(f"{n}"))
+    assert intake.flush(30)
+    if through_a_queue:
+        Worker(tmp_path / "queue", [Probe()], ScriptedJudge(), store=store).run(until_empty=True)
+    for n in range(0, 300, 3):
+        assert intake.feedback(f"{n}", 0)
+    health = intake.close()
+    if through_a_queue:
+        Worker(tmp_path / "queue", [Probe()], ScriptedJudge(), store=store).run(until_empty=True)
+        report = intake.report()
+        assert report.delivered == report.appended
+    with Store(store) as kept:
+        rows = {row.scored.sample.id: row.scored.sample.metadata for row in kept.rows("live")}
+    unhappy = {key: metadata for key, metadata in rows.items() if "feedback" in metadata}
+    assert set(unhappy) == {f"{n}" for n in range(0, 300, 3)}
+    assert sum(1 / metadata["sampling"]["rate"] for metadata in unhappy.values()) == 100
+    others = sum(1 / metadata["sampling"]["rate"] for key, metadata in rows.items() if key not in unhappy)
+    taken = sum(TENTH.decide(sample(f"{n}")).taken for n in range(300) if n % 3)
+    assert others == pytest.approx(10 * taken)
+    first = sum(TENTH.decide(sample(f"{n}")).taken for n in range(0, 300, 3))
+    assert health.feedback == {"brought_in": 100 - first, "added": first}
+    assert first > 3
+
+
+def test_feedback_on_a_sample_in_work_is_attached_and_corrects_its_rate() -> None:
+    begun, gate, sink = threading.Event(), threading.Event(), MemorySink()
+    always = Sampling(0.999999, rules=(SamplingRule(name="unhappy", feedback_below=0.5),))
+
+    class Slow(Probe):
+        async def measure(self, sample: Any, judge: Any) -> Any:
+            begun.set()
+            while not gate.is_set():
+                await asyncio.sleep(0.005)
+            return await super().measure(sample, judge)
+
+    live = LiveScorer([Slow()], ScriptedJudge(), sinks=[sink], sampling=always)
+    live.submit(sample("a"))
+    assert begun.wait(10)
+    assert live.feedback("a", 0)
+    gate.set()
+    assert live.close().feedback == {"attached": 1}
+    (scored,) = sink.written
+    assert scored.sample.metadata == {"feedback": {"value": 0}, "sampling": {"rate": 1.0, "rule": "unhappy"}}
+
+
+def test_feedback_an_hour_later_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it would bring nothing in by then."""
+    live = LiveScorer([Probe()], ScriptedJudge(), store=tmp_path, sampling=TENTH)
+    taken = next(f"{n}" for n in range(100) if TENTH.decide(sample(f"{n}")).taken)
+    live.submit(sample(taken))
+    live.flush(10)
+    monkeypatch.setattr(type(live._sampler), "max_age", -1.0)
+    assert not live.feedback(taken, 0)
+    assert live.close().feedback == {"late": 1}
+
+
+def test_feedback_in_a_live_run_without_texts_has_no_comment(tmp_path: Path) -> None:
+    from assay.sinks.store import StoreSink
+    from assay.store.store import Store
+
+    live = LiveScorer([Probe()], ScriptedJudge(), sinks=[StoreSink(tmp_path, keep_text=False)])
+    live.submit(sample("a"))
+    live.flush(10)
+    with Store(tmp_path) as store:
+        ((at,),) = store.query("SELECT at FROM rows")
+    assert live.feedback("a", 0, comment="Ann is unhappy")
+    assert not live.feedback("1", "good") or live.health().feedback["waiting"] == 1  # no number of a row
+    live.close()
+    with Store(tmp_path) as store:
+        (row,) = store.rows("live")
+    assert row.scored.sample.metadata == {"ended": at, "feedback": {"value": 0}}
+    assert row.scored.values == {"probe": 1.0}

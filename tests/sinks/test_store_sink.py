@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import random
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from assay.errors import InputError, StoreError, Undelivered
+from assay._util.compression import unpack
+from assay.errors import Cause, InputError, StoreError, Undelivered
 from assay.evaluation.result import Result
-from assay.records import Sample, Score, ScoredSample
-from assay.sinks.store import StoreSink
+from assay.records import Claim, Context, Sample, Score, ScoredSample, ScoreError, Span, Turn, Verdict
+from assay.sinks.store import MOST_RUNS, StoreSink
+from assay.store.integrity import check_store
 from assay.store.store import Store
 from assay.testing.bench import exchange
 
@@ -80,20 +86,172 @@ def test_a_sample_without_id_is_found_by_its_content(tmp_path: Path) -> None:
     assert scored.values == {"m": 1.0}
 
 
-def test_hidden_texts_leave_the_row_its_key(tmp_path: Path) -> None:
-    for texts in (True, False):
-        sink = StoreSink(tmp_path, run="other", texts=texts)
-        scores = {"m": Score(metric="m", value=1.0)}
-        sink.write(ScoredSample(sample=Sample(question="q", answer="a"), scores=scores))
+SECRET = "Ann's secret"
+
+
+def secret_sample() -> ScoredSample:
+    """A sample of which every text, and of the evidence, says the secret."""
+    sample = Sample(
+        id="s1", question=SECRET, answer=SECRET, reference=SECRET, contexts=(Context(text=SECRET, id="p1"),),
+        history=(Turn(question=SECRET, answer=SECRET),), ids={"run": "r1"},
+        metadata={
+            "user": "ann", "version": "1.4", "note": SECRET, "ended": 12.5, "tags": [SECRET],
+            "sampling": {"rate": 0.1, "rule": "x"}, "feedback": {"value": 0, "comment": SECRET},
+        },
+    )  # fmt: skip
+    verdict = Verdict(claim=Claim(text=SECRET, span=Span(start=0, end=9)), label="supported", reason=SECRET)
+    error = ScoreError(cause=Cause.BAD_REQUEST, message=f"cannot read {SECRET}", raw=SECRET)
+    scores = {
+        "m": Score(metric="m", value=0.5, verdicts={"a": (verdict,)}, texts={"t": (SECRET,)}, parts={"n": 2.0}),
+        "e": Score(metric="e", error=error, judge="j"),
+    }
+    return ScoredSample(sample=sample, scores=scores)
+
+
+def test_without_texts_scores_causes_and_ids_are_kept_alone(tmp_path: Path) -> None:
+    sink = StoreSink(tmp_path, keep_text=False)
+    sink.write(secret_sample())
+    sink.close()
+    with Store(tmp_path) as store:
+        ((_, _, body),) = store.row_bodies("live")
+        row = store.get_row("live", "s1")
+    assert SECRET not in unpack(body).decode()
+    assert row.scored.sample.metadata == {
+        "user": "ann", "version": "1.4", "ended": 12.5, "sampling": {"rate": 0.1, "rule": "x"},
+        "feedback": {"value": 0},
+    }  # fmt: skip
+    assert (row.scored.sample.id, row.scored.sample.ids, row.scored.sample.question) == ("s1", {"run": "r1"}, None)
+    assert row.scored.values == {"m": 0.5, "e": None}
+    error = row.scored.scores["e"].error
+    assert error is not None
+    assert (error.cause, error.message, error.raw) == (Cause.BAD_REQUEST, "bad_request", None)
+    assert row.scored.scores["m"].parts == {"n": 2.0}
+
+
+def test_texts_are_masked_before_they_are_kept(tmp_path: Path) -> None:
+    sink = StoreSink(tmp_path, mask=lambda text: text.replace(SECRET, "[hidden]"))
+    sink.write(secret_sample())
+    sink.close()
+    with Store(tmp_path) as store:
+        ((_, _, body),) = store.row_bodies("live")
+    assert SECRET not in unpack(body).decode()
+    assert "[hidden]" in unpack(body).decode()
+
+
+def test_without_texts_a_sample_without_id_keeps_its_key(tmp_path: Path) -> None:
+    sample = Sample(question="q", answer="a")
+    for _ in range(2):
+        sink = StoreSink(tmp_path, keep_text=False)
+        sink.write(ScoredSample(sample=sample, scores={"m": Score(metric="m", value=1.0)}))
         sink.close()
-    (scored,) = Result.load("other", tmp_path)
-    assert (scored.sample.question or "").startswith("sha256:")
+    (scored,) = Result.load("live", tmp_path)
+    assert (scored.sample.id, scored.sample.question) == (sample.key(), None)
 
 
-@pytest.mark.parametrize("run", ["", "last"])
-def test_a_run_needs_a_name(tmp_path: Path, run: str) -> None:
-    with pytest.raises(InputError, match=r"^run: "):
-        StoreSink(tmp_path, run)
+def test_each_application_has_a_run_of_its_own(tmp_path: Path) -> None:
+    sink = StoreSink(tmp_path, application="shop")
+    for n, metadata in enumerate(({}, {"application": "search"}, {"application": 3}, {"application": "x" * 300})):
+        sink.write(ScoredSample(sample=Sample(id=f"{n}", metadata=metadata), scores={}))
+    sink.close()
+    with Store(tmp_path) as store:
+        found = {run.id: [row.scored.sample.id for row in store.rows(run.id)] for run in store.runs()}
+        assert all(run.info["continuous"] for run in store.runs())
+    assert found == {"live/shop": ["0", "2", "3"], "live/search": ["1"]}
+
+
+def test_names_without_end_do_not_make_runs_without_end(tmp_path: Path) -> None:
+    sink = StoreSink(tmp_path)
+    for n in range(MOST_RUNS + 20):
+        sink.write(ScoredSample(sample=Sample(id=f"{n}", metadata={"application": f"a{n}"}), scores={}))
+    sink.close()
+    with Store(tmp_path) as store:
+        assert len(store.runs()) == MOST_RUNS + 1
+        assert len(store.numbers("live")) == 20
+
+
+def test_old_rows_of_live_runs_are_deleted_and_no_others(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of 40 and of 10 days ago are kept for 30 days."""
+    present = time.time()
+    with Store(address) as store:
+        monkeypatch.setattr("assay.store.rows.time.time", lambda: present - 40 * 86_400)
+        store.create_run("nightly", {})
+        store.put_row("nightly", 1, exchange({}, id="old"))
+        sink = StoreSink(address, application="shop")
+        for n in range(250):  # more than one transaction deletes
+            sink.write(ScoredSample(sample=Sample(id=f"old {n}"), scores={}))
+        monkeypatch.setattr("assay.store.rows.time.time", lambda: present - 10 * 86_400)
+        sink.write(ScoredSample(sample=Sample(id="new"), scores={}))
+        sink._due = 0.0
+        monkeypatch.undo()
+        sink.write(ScoredSample(sample=Sample(id="newest"), scores={}))
+        while sink._due < time.monotonic() + 60:  # a look takes a fraction of a second, and the next comes soon
+            sink._due = 0.0
+            sink.tidy()
+        sink.close()
+        assert [row.scored.sample.id for row in store.rows("live/shop")] == ["new", "newest"]
+        assert store.row_counts("live/shop").missing == 0
+        assert [row.scored.sample.id for row in store.rows("nightly")] == ["old"]
+        assert not check_store(store).damaged
+
+
+def test_a_live_run_keeps_to_its_size(address: str) -> None:
+    """Rows of 10 kB that do not compress; 100 kB hold nine of them, with their JSON."""
+    sink = StoreSink(address, retain_days=None, retain_gb=0.0001)
+    for n in range(40):
+        sample = Sample(id=f"{n}", answer=random.Random(n).randbytes(10_000).hex())
+        sink.write(ScoredSample(sample=sample, scores={}))
+    sink._due = 0.0
+    sink.tidy()
+    sink.close()
+    with Store(address) as store:
+        left = [row.scored.sample.id for row in store.rows("live")]
+        size = sum(len(body) for *_, body in store.row_bodies("live"))
+    assert left == [f"{n}" for n in range(40 - len(left), 40)]  # the newest
+    assert 80_000 < size <= 100_000
+
+
+def write_and_tidy(address: str, who: int) -> None:
+    sink = StoreSink(address, application="shop", retain_days=None, retain_gb=0.00002)
+    for n in range(40):
+        sample = Sample(id=f"{who} {n}", answer=random.Random(100 * who + n).randbytes(1_000).hex())
+        sink.write(ScoredSample(sample=sample, scores={"m": Score(metric="m", value=1.0)}))
+        sink._due = 0.0  # as if ten minutes had gone
+    sink.tidy()
+    sink.close()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(180)
+def test_processes_that_write_and_delete_at_the_same_time_agree(address: str) -> None:
+    """20 kB hold some 15 rows: the newest are there, and the run knows how many."""
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=write_and_tidy, args=(address, n)) for n in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0, 0, 0]
+    with Store(address) as store:
+        numbers, counts = store.numbers("live/shop"), store.row_counts("live/shop")
+        assert not check_store(store).damaged
+        assert (counts.stored, counts.missing) == (len(numbers), 0)
+        assert numbers == list(range(numbers[0], 121))  # each of 3 × 40 was a row, and the newest are left
+        assert sum(len(body) for *_, body in store.row_bodies("live/shop")) <= 20_000
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"application": ""}, "application: expected a name"),
+        ({"application": "x" * 300}, "application: expected a name of 1 to 200 characters"),
+        ({"retain_days": 0}, "retain_days: expected a number above 0 or None, got 0"),
+        ({"retain_gb": float("nan")}, "retain_gb: expected a number above 0 or None, got nan"),
+        ({"slices": "user"}, "slices: expected a sequence of keys"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(tmp_path: Path, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        StoreSink(tmp_path, **options)
 
 
 def test_a_store_that_fails_names_the_scores_it_did_not_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

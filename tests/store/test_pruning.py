@@ -187,7 +187,7 @@ def test_the_commands(tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixtur
     assert main_with("store", "prune", "--older-than", "40d", "--keep", "old", *store) == 0
     assert "deleted 2 rows, 1 run and 2 judgements" in capsys.readouterr().out  # that of "middle", and nobody's
     assert main_with("store", "prune", *store) == 2
-    assert "--older-than or --max-size" in capsys.readouterr().err
+    assert "--older-than, --max-size or --where" in capsys.readouterr().err
     assert main_with("store", "prune", "--max-size", "lots", *store) == 2
     assert "--max-size: expected a size such as 500MB or 2GB, got 'lots'" in capsys.readouterr().err
     assert main_with("store", "info", "--store", str(tmp_path / "none")) == 2

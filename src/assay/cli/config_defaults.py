@@ -29,6 +29,8 @@ _JUDGE = (
 #: Options that a file speaks of, by their annotation: others have these names too.
 _ANNOTATED = {"metrics": MetricsOption, "columns": ColumnsOption, "judge": JudgeOption}
 _NAMED = ("store", "language")
+#: Options of the table [live], by the one that tells who has them.
+_LIVE = ("application", "keep_text", "retain_days", "retain_gb")
 
 
 def configured(command: Callable[..., None]) -> Callable[..., None]:
@@ -38,7 +40,8 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
     """
     hints = get_type_hints(command, include_extras=True)
     own = {name for name, kind in _ANNOTATED.items() if hints.get(name) == kind}
-    own |= {*_NAMED, *(_JUDGE if "judge" in own else ())} & hints.keys()
+    of_live = _LIVE if "retain_days" in hints else ()
+    own |= {*_NAMED, *of_live, *(_JUDGE if "judge" in own else ())} & hints.keys()
 
     def read(context: typer.Context, given: Path | None) -> Path | None:
         if context.resilient_parsing:  # completion in a shell
@@ -149,5 +152,6 @@ def _defaults(config: Config) -> dict[str, Any]:
         "columns": [f"{field}={column}" for field, columns in config.columns.items() for column in columns] or None,
         "store": config.store,
         "language": config.language,
+        **{name: getattr(config.live, name) for name in _LIVE},
     }
     return {name: str(value) if isinstance(value, Path) else value for name, value in said.items() if value is not None}

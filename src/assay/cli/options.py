@@ -38,7 +38,7 @@ ScaleOption = Annotated[
         help="What the ends of a metric's scale are, where a result file of another system does not say; repeated.",
     ),
 ]
-StoreOption = Annotated[Path, typer.Option(help="Store: a folder or postgresql://...")]
+StoreOption = Annotated[Path, typer.Option(envvar="ASSAY_STORE", help="Store: a folder or postgresql://...")]
 
 
 def named_again(store: str | Path) -> str:
@@ -69,6 +69,10 @@ BedrockOption = Annotated[
 SlicesOption = Annotated[
     list[str] | None,
     typer.Option("--slice", metavar="COLUMN", help="Means by values of a column; repeatable."),
+]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="Rows whose metadata have this value; repeatable, all must hold."),
 ]
 ClusterOption = Annotated[
     str | None,
@@ -239,6 +243,19 @@ def column_map(columns: list[str] | None) -> dict[str, list[str]] | None:
         if not (field and sign and column):
             raise InputError(f"--map: expected FIELD=COLUMN, got {given!r}")
         found.setdefault(field, []).append(column)
+    return found
+
+
+def where_of(conditions: list[str] | None) -> dict[str, str]:
+    """The conditions of --where: key of the metadata -> value. Raises InputError for what is no KEY=VALUE."""
+    found: dict[str, str] = {}
+    for given in conditions or ():
+        key, sign, value = given.partition("=")
+        if not (key and sign):
+            raise InputError(f"--where: expected KEY=VALUE, such as user=ann, got {given!r}")
+        if found.get(key, value) != value:
+            raise InputError(f"--where: {key!r} is given twice, as {found[key]!r} and {value!r}: no row has both")
+        found[key] = value
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 
 from assay._util.durations import seconds_in
 from assay._util.terminal import pluralize
-from assay.cli.options import JsonOption, StoreOption, opened
+from assay.cli.options import JsonOption, StoreOption, WhereOption, opened, where_of
 from assay.cli.output import say, say_json
 from assay.errors import InputError
 
@@ -43,14 +44,24 @@ def prune(
         str | None, typer.Option(help="Delete the oldest until the store has this size: 500MB, 2GB.")
     ] = None,
     keep: Annotated[list[str] | None, typer.Option(help="Keep this run, or 'last'; repeatable.")] = None,
+    where: WhereOption = None,
+    run: Annotated[list[str] | None, typer.Option(help="With --where: delete from this run too; repeatable.")] = None,
+    queue: Annotated[Path | None, typer.Option(help="With --where: delete from this queue too.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be deleted.")] = False,
     store: StoreOption = Path(".assay"),
 ) -> None:
-    """Delete the oldest rows, and the runs and judgements that nothing uses then."""
+    """Delete the oldest rows and what nothing uses then; or, with --where, a person's rows of live runs."""
     from assay.store.pruning import prune as pruned
 
+    if where:
+        if older_than is not None or max_size is not None or keep:
+            raise InputError("--where: goes with --run, --queue and --dry-run alone")
+        _erase(where_of(where), run or (), queue, store, dry_run=dry_run)
+        return
+    if run or queue is not None:
+        raise InputError("--run, --queue: go with --where, such as --where user=ann")
     if older_than is None and max_size is None:
-        raise InputError("prune: name what to delete: --older-than or --max-size")
+        raise InputError("prune: name what to delete: --older-than, --max-size or --where")
     age = None if older_than is None else seconds_in(older_than, "--older-than")
     most = None if max_size is None else bytes_in(max_size, "--max-size")
     with opened(store) as kept:
@@ -64,6 +75,26 @@ def prune(
     say(f"the store takes {size_in_words(found.after)}; before {size_in_words(found.before)}")
     if most is not None and found.after > most:
         say(f"that is more than {max_size}: the rest is of runs that are kept, or new", aside=True)
+
+
+def _erase(where: dict[str, str], runs: Sequence[str], queue: Path | None, store: Path, *, dry_run: bool) -> None:
+    from assay.live.erasure import erase
+    from assay.store.tables import store_may_exist
+
+    if queue is not None and not runs and not store_may_exist(store):
+        found = erase(where, None, queue, dry_run=dry_run)
+    else:
+        with opened(store) as kept:
+            found = erase(where, kept, queue, runs=runs, dry_run=dry_run)
+    rows = pluralize(sum(found.rows.values()), "row")
+    of_runs = f" ({', '.join(f'{run}: {count:,}' for run, count in found.rows.items())})" if found.rows else ""
+    queued = f", {pluralize(found.samples, 'sample')} of the queue" if queue is not None else ""
+    verb = "would delete" if dry_run else "deleted"
+    say(f"{verb} {rows}{of_runs}, {pluralize(found.judgements, 'judgement')}{queued}")
+    if found.unreadable:
+        say(f"{pluralize(found.unreadable, 'row')} cannot be read, and stay: nobody knows whose they are", aside=True)
+    if not dry_run and not found.scrubbed:
+        say("deleted texts may be left in the file until other processes close it, or the server cleans up", aside=True)
 
 
 def bytes_in(text: str, name: str) -> float:

@@ -10,13 +10,13 @@ import typer
 
 from assay.cli.config_defaults import budget_meant, metrics_meant
 from assay.cli.option_groups import grouped
-from assay.cli.options import JudgeOptions, MetricsOption
+from assay.cli.options import JudgeOptions, MetricsOption, StoreOption
 from assay.cli.output import say, say_json
 from assay.errors import InputError
+from assay.store.live_runs import DAYS, GIGABYTES
 
 if TYPE_CHECKING:
     from assay.judges.budget.budget import Budget
-    from assay.live.alerts.watcher import AlertWatcher
     from assay.live.queue.status import QueueReport
     from assay.sinks.base import Sink
 
@@ -33,6 +33,34 @@ class WorkOptions:
         float, typer.Option(help="Seconds for which a sample is tried again while the judge cannot be reached.")
     ] = 600.0
     score_partial: Annotated[bool, typer.Option("--score-partial", help="Score answers that were cut off too.")] = False
+
+
+@dataclass(frozen=True)
+class LiveRunOptions:
+    """Which live run keeps the scores, and how: options of `assay.sinks.StoreSink`, by their names."""
+
+    application: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Application of samples that name none; its run is live/NAME."),
+    ] = None
+    keep_text: Annotated[
+        bool, typer.Option("--keep-text/--no-keep-text", help="Keep texts, or scores, causes and ids alone.")
+    ] = True
+    retain_days: Annotated[float, typer.Option(help="Delete rows of the live run that are older.")] = DAYS
+    retain_gb: Annotated[float, typer.Option(help="Delete the oldest rows beyond this size.")] = GIGABYTES
+    no_store: Annotated[bool, typer.Option("--no-store", help="Keep no live run.")] = False
+
+    def sinks(self, store: Path) -> dict[str, Sink]:
+        """The sink of the live run in this store, by its name; none with --no-store."""
+        from assay.live.application import resolve_application
+        from assay.sinks.store import StoreSink
+
+        if self.no_store:
+            return {}
+        given = asdict(self)
+        given.update(application=resolve_application(self.application).name)
+        del given["no_store"]
+        return {f"store:{store}": StoreSink(store, **given)}
 
 
 @dataclass(frozen=True)
@@ -68,9 +96,11 @@ def worker(
     *,
     metrics: MetricsOption = None,
     judge: JudgeOptions,
+    store: StoreOption = Path(".assay"),
+    live_run: LiveRunOptions,
     sink: Annotated[
         list[str] | None,
-        typer.Option(help="NAME:ADDRESS, where scores go, for example jsonl:scores.jsonl. Repeatable."),
+        typer.Option(help="NAME:ADDRESS, where scores go besides, for example jsonl:scores.jsonl. Repeatable."),
     ] = None,
     until_empty: Annotated[bool, typer.Option("--until-empty", help="End when all is scored and delivered.")] = False,
     work: WorkOptions,
@@ -79,7 +109,7 @@ def worker(
     status: Annotated[bool, typer.Option("--status", help="Only print the status of the queue.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Score the samples of a queue and deliver the scores. Several workers may share a queue."""
+    """Score the samples of a queue, and keep them as a live run. Several workers may share a queue."""
     from assay.live.queue.queue_file import FILE_NAME, QueueFile
 
     if not (queue / FILE_NAME).exists():
@@ -93,23 +123,19 @@ def worker(
 
         _print(report_of(QueueFile(queue)), as_json)
         raise typer.Exit(OK)
+    from assay.cli.watch import watcher_in_use
     from assay.live.queue.worker import Worker
     from assay.sinks.writing import check_sinks
 
-    sinks = _sinks(sink or [])
+    sinks = {**live_run.sinks(store), **_sinks(sink or [])}
     check_sinks(sinks)  # a key that is refused would park every score
     chosen, limits = metrics_meant(metrics), budget_meant(budget.resolve())
-    found = Worker(queue, chosen, judge.resolve(), sinks=sinks, budget=limits, alerts=_alerts(), **asdict(work))
-    report = found.run(until_empty)
+    watcher = watcher_in_use(store)
+    options = asdict(work)
+    one = Worker(queue, chosen, judge.resolve(), store=False, sinks=sinks, budget=limits, alerts=watcher, **options)
+    report = one.run(until_empty)
     _print(report, as_json)
     raise typer.Exit(UNSETTLED if report.parked or report.undelivered or report.pending else OK)
-
-
-def _alerts() -> AlertWatcher | None:
-    """What checks the alert rules of the configuration; None where it has none."""
-    from assay.cli.watch import watcher_in_use
-
-    return watcher_in_use()
 
 
 def _sinks(specs: list[str]) -> dict[str, Sink]:

@@ -23,9 +23,11 @@ from pydantic import (
 )
 
 from assay.config.table import near
+from assay.errors import InputError
 from assay.judges.protocol import BatchedQuestions
 from assay.judges.question_batching import check_batched_questions
 from assay.records.field_names import ACCEPTED, field_of
+from assay.store.windows import UTC_NAME, resolve_timezone
 
 BATCH_JUDGES = ("openai-batch:", "anthropic-batch:")
 _ADDRESS = "expected an address that begins with http:// or https://"
@@ -219,6 +221,30 @@ class AlertTable(Table):
     link: Text = None
 
 
+class LiveSettings(Table):
+    """The table [live]: how live runs are kept, for workers.
+
+    Attributes:
+        application: The application of samples that name none.
+        keep_text: Whether texts are kept, or scores, causes and ids alone.
+        retain_days: The days for which rows are kept.
+        retain_gb: The gigabytes that the rows of a live run may take.
+    """
+
+    application: Text = None
+    keep_text: Annotated[bool | None, Field(description="true or false")] = None
+    retain_days: Annotated[float | None, Field(gt=0, description="a number of days above 0")] = None
+    retain_gb: Annotated[float | None, Field(gt=0, description="a number of gigabytes above 0")] = None
+
+
+def _check_timezone(name: str) -> str:
+    try:
+        resolve_timezone(name)
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    return name
+
+
 def _form(value: object) -> str:
     return "tables" if isinstance(value, dict) else "names"
 
@@ -237,3 +263,5 @@ class ConfigTables(Table):
     budget: BudgetTable = BudgetTable()
     gates: GatesTable = GatesTable()
     alerts: Annotated[tuple[AlertTable, ...], BeforeValidator(_array), Field(description="tables, [[alerts]]")] = ()
+    timezone: Annotated[str, AfterValidator(_check_timezone), Field(description="a text")] = UTC_NAME
+    live: LiveSettings = LiveSettings()

@@ -11,7 +11,7 @@ from assay.config.alerting import alerts_in
 from assay.config.gating import GateSettings, gate_in
 from assay.config.judging import budget_in, metrics_in
 from assay.config.locate import find, opened, root_of
-from assay.config.models import JudgeSettings
+from assay.config.models import JudgeSettings, LiveSettings
 from assay.config.table import Section
 from assay.config.trust import is_trusted
 from assay.config.validation import check
@@ -20,6 +20,7 @@ from assay.live.alerts.rules import AlertRule
 from assay.metrics.base import Metric
 from assay.records.field_names import field_of
 from assay.store.tables import is_database
+from assay.store.windows import UTC_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class Config:
         budget: Limits for the judge. None: the file has no budget.
         gates: Quality gate and its baseline. None: the file has no gate.
         alerts: Alert rules on live runs. Empty: the file has none.
+        timezone: IANA name of the time zone of windows and days.
+        live: How live runs are kept. A setting that the file does not have is None.
         trusted: Whether the user named the file, or trusts it as it is (`assay judge trust`). Otherwise it was found in
             the folder or above it: `config.keys` says what such a file may name.
         root: Root of the repository that the file belongs to; outside of one, its folder.
@@ -54,6 +57,8 @@ class Config:
     budget: Budget | None = None
     gates: GateSettings | None = None
     alerts: tuple[AlertRule, ...] = ()
+    timezone: str = UTC_NAME
+    live: LiveSettings = field(default_factory=LiveSettings)
     trusted: bool = False
     root: Path = field(default=Path(), compare=False)
     here: Path = field(default=Path(), compare=False)
@@ -104,6 +109,8 @@ def _read(whole: Section, folder: Path, here: Path, *, trusted: bool) -> Config:
         budget=budget_in(whole.section("budget"), tables.budget),
         gates=gate_in(whole.section("gates"), tables.gates, metrics, folder),
         alerts=alerts_in(whole.items("alerts"), tables.alerts, metrics),
+        timezone=tables.timezone,
+        live=tables.live,
         trusted=trusted,
         root=root_of(folder),
         here=here,

@@ -14,6 +14,7 @@ from assay.config.models import (
     ConfigTables,
     GatesTable,
     JudgeSettings,
+    LiveSettings,
     PricesTable,
     RuleTable,
     Table,
@@ -27,6 +28,7 @@ _MODELS: Mapping[tuple[str, ...], type[Table]] = {
     ("budget",): BudgetTable,
     ("budget", "prices"): PricesTable,
     ("gates",): GatesTable,
+    ("live",): LiveSettings,
 }
 _ARRAY = ("alerts",)  # a table in it has its number as a key
 _SECRETS = ("api_key", "key", "token", "password", "secret", "headers")

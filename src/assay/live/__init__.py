@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from assay.judges.budget.budget import Budget as Budget
     from assay.judges.budget.budget import Prices as Prices
     from assay.judges.budget.sqlite_ledger import FileLedger as FileLedger
+    from assay.live.application import Application as Application
     from assay.live.guards.decision import GuardDecision as GuardDecision
     from assay.live.health import Health as Health
     from assay.live.intake import open_intake as open_intake
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "assay.judges.budget.budget": "Budget Prices",
     "assay.judges.budget.sqlite_ledger": "FileLedger",
+    "assay.live.application": "Application",
     "assay.live.guards.decision": "GuardDecision",
     "assay.live.health": "Health",
     "assay.live.intake": "open_intake",

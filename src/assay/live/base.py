@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 from assay._util.forks import renewed
+from assay.live.application import Application, resolve_application
 from assay.live.disabled_intake import register_intake, unpickled
 from assay.live.exit_hooks import close_at_exit
 from assay.live.feedback import REFUSED, Feedback, FeedbackSampler, feedback_of
@@ -29,9 +30,10 @@ class BaseIntake(ABC):
     _box: Mailbox[Any]
     _failing = False  # the last attempt failed, so the end of the process does not wait for the next
 
-    def __init__(self, sampling: Sampling | float | None) -> None:
+    def __init__(self, sampling: Sampling | float | None, application: Application | str | None = None) -> None:
         build_adapter(Sample)  # for forked children as well: a short-lived one may end while it imports pydantic
         self._sampling = resolve_sampling(sampling)
+        self._application = resolve_application(application)
         self._set_up()
         self._token = uuid.uuid4().hex
         register_intake(self._token, self)

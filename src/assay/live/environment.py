@@ -5,6 +5,9 @@
     ASSAY_JUDGE      the judge by name: embedded, openai:MODEL, decisions:MODEL, systemone:MODEL, cascade:PATH,
                      local:PATH
     ASSAY_QUEUE      a folder: samples go there, for workers, and nothing is scored in this process
+    ASSAY_STORE      a store: scored samples are kept there, as rows of the application's live run
+
+`assay.live.application` reads name and version of the application.
 
 They are read when a handler, an instrumentation or a scorer is made. A variable that is empty counts as not set.
 """
@@ -12,12 +15,19 @@ They are read when a handler, an instrumentation or a scorer is made. A variable
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from assay.errors import InputError
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.resolve import resolve_judge
 
-ENABLED, SAMPLING, JUDGE, QUEUE = "ASSAY_ENABLED", "ASSAY_SAMPLING", "ASSAY_JUDGE", "ASSAY_QUEUE"
+if TYPE_CHECKING:
+    from assay.live.protocol import StoreSpec
+    from assay.sinks.base import Sink
+
+ENABLED, SAMPLING, JUDGE = "ASSAY_ENABLED", "ASSAY_SAMPLING", "ASSAY_JUDGE"
+QUEUE, STORE = "ASSAY_QUEUE", "ASSAY_STORE"
 
 _WORDS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
@@ -49,6 +59,31 @@ def sampling() -> float | None:
 def queue() -> str | None:
     """The folder of the queue that is set; None: none."""
     return _value(QUEUE)
+
+
+def with_store(sinks: Mapping[str, Sink], store: StoreSpec, application: str | None) -> dict[str, Sink]:
+    """Add the sink that keeps the live run.
+
+    Args:
+        sinks: The sinks by name.
+        store: Folder, file or database URL of the store. None: that of the environment, unless a sink keeps a live run
+            already. False: none.
+        application: Application of samples that name none.
+
+    Returns:
+        The sinks, that of the store first; without one where no store is meant.
+
+    Raises:
+        InputError: The store is an empty text.
+    """
+    from assay.sinks.store import StoreSink
+
+    address = None if store is None or store is False else os.fspath(store)
+    if store is None and not any(isinstance(sink, StoreSink) for sink in sinks.values()):
+        address = _value(STORE)
+    if address is None:
+        return dict(sinks)
+    return {f"store:{address}": StoreSink(address, application), **sinks}
 
 
 def judge_or(given: JudgeSpec) -> BaseJudge:

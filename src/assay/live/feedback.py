@@ -14,8 +14,8 @@ from assay.live.sizes import size_of
 from assay.records import Sample
 
 #: What became of feedback. `waiting` is not counted here: it stands for what still waits for its sample.
-ATTACHED, BROUGHT_IN, KEPT, LATE, UNMATCHED, REFUSED = (
-    "attached", "brought_in", "kept", "late", "unmatched", "refused"
+ATTACHED, BROUGHT_IN, KEPT, ADDED, LATE, UNMATCHED, REFUSED = (
+    "attached", "brought_in", "kept", "added", "late", "unmatched", "refused"
 )  # fmt: skip
 
 Feedback = Mapping[str, Any]
@@ -24,9 +24,10 @@ Feedback = Mapping[str, Any]
 class FeedbackSampler:
     """Takes or leaves samples as `sampling` says, and keeps what it left for a while, in case feedback comes.
 
-    `counts` says what became of feedback: attached to a sample that then was decided on, brought_in (it took the
-    sample in), kept (attached to a sample that stays left out), late (the sample is beyond it), unmatched (no such
-    sample came), refused (no value that feedback can have, or no room). Not safe for threads: its owner has a lock.
+    `counts` says what became of feedback: attached to a sample that then was decided on, or is in work; brought_in (it
+    took the sample in); kept (attached to a sample that stays left out); added (to the row of a live run); late (the
+    sample is beyond it); unmatched (no such sample came); refused (no value that feedback can have, or no room). Not
+    safe for threads: its owner has a lock.
 
     Args:
         max_left: Samples kept, the newest; `max_bytes` is what they may hold, `max_age` seconds how long they wait.
@@ -91,6 +92,11 @@ class FeedbackSampler:
         self._leave(sample)
         return None
 
+    def left_for(self, key: str) -> float:
+        """Seconds since the sample with this key was first left out; 0 where it is not kept."""
+        held = self._left.get(key)
+        return 0.0 if held is None else self._clock() - held[0]
+
     def is_left(self, key: str) -> bool:
         """Whether the sample with this key was left out, and is kept."""
         self._expire()
@@ -108,6 +114,16 @@ class FeedbackSampler:
         self.counts[BROUGHT_IN] -= 1
         self.counts[REFUSED] += 1
         self._leave(sample)
+
+    @property
+    def max_age(self) -> float:
+        """Seconds for which a sample waits for feedback, whether it was left out or taken."""
+        return self._max[3]
+
+    def with_later_feedback(self, sample: Sample, feedback: Feedback) -> Sample:
+        """A sample that was taken, with the feedback that came after that, and the rate that goes with it."""
+        sample = with_feedback(sample, feedback)
+        return sample if self.sampling is None else self.sampling.with_later_feedback(sample)
 
     def _leave(self, sample: Sample) -> None:
         key, size = sample.key(), size_of(sample)

@@ -33,7 +33,7 @@ class Health(Tabular, Record):
         undelivered: Deliveries that a sink refused, or that were given up because sinks are too slow.
         confirmed: Scores that a sink read back from its store.
         unconfirmed: Scores that a sink sent, and could not read back, or not yet.
-        feedback: User feedback by outcome: attached, brought_in, kept, late, unmatched, refused, waiting.
+        feedback: User feedback by outcome: attached, brought_in, kept, added, late, unmatched, refused, waiting.
         budget: Spending in each limit's window. Empty without a budget.
         errors: Exceptions caught in capture, sinks and callbacks, by type.
         last_error: The newest of them. None without one.

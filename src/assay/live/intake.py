@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from assay.metrics.names import MetricSpec
 from assay.live.protocol import OFF, Intake, LiveOptions
 
+_OF_QUEUES = ("sampling", "application")  # options of a scorer that a queue has as well
+
 
 def open_intake(
     metrics: MetricSpec | None,
@@ -30,8 +32,9 @@ def open_intake(
         enabled: Whether live scoring is on. None: ASSAY_ENABLED decides.
 
     Returns:
-        `scorer` where it is given. A `SampleQueue` where ASSAY_QUEUE names a folder and no argument but `sampling` is
-        given. Otherwise a new `LiveScorer`. Where live scoring is off, an intake that accepts nothing: see `is_off`.
+        `scorer` where it is given. A `SampleQueue` where ASSAY_QUEUE names a folder and no argument but `sampling` and
+        `application` is given. Otherwise a new `LiveScorer`. Where live scoring is off, an intake that accepts nothing:
+        see `is_off`.
 
     Raises:
         InputError: `scorer` and other arguments are both given, or an environment variable, which the message names, is
@@ -47,11 +50,11 @@ def open_intake(
         return off
     if scorer is not None:
         return scorer
-    folder, said = environment.queue(), [name for name in given if name != "sampling"]
+    folder, said = environment.queue(), [name for name in given if name not in _OF_QUEUES]
     if folder is not None and not said:
         from assay.live.queue.sample_queue import SampleQueue
 
-        return SampleQueue(folder, sampling=options.get("sampling"))
+        return SampleQueue(folder, sampling=options.get("sampling"), application=options.get("application"))
     if folder is not None:
         log.warning(
             "assay: %s is not used, because the code says %s=: it scores here", environment.QUEUE, "=, ".join(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, runtime_checkable
 
@@ -11,9 +12,13 @@ from assay.sinks.base import Sink
 
 if TYPE_CHECKING:
     from assay.judges.budget.budget import Budget
+    from assay.live.application import Application
     from assay.live.sampling import Sampling
 
 OFF = "live scoring is switched off"
+
+#: Where a live run is kept: folder, file or database URL of a store; None: as the environment says; False: nowhere.
+StoreSpec = str | os.PathLike[str] | Literal[False] | None
 
 #: A sample, or a function that makes one; it is called on the intake's own thread. None: there is nothing to score.
 #: A function may say in an attribute `size` how many bytes it holds on to; queues are bounded by that as well.
@@ -99,6 +104,8 @@ class Intake(Protocol):
 class LiveOptions(TypedDict, total=False):
     """The keyword arguments of `LiveScorer`, for integrations that pass them on."""
 
+    store: StoreSpec
+    application: Application | str | None
     sinks: Sequence[Sink]
     on_score: Callable[[ScoredSample], None] | None
     sampling: Sampling | float | None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from assay.errors import InputError
+from assay.live.marks import with_marks
 from assay.records import Record, Sample, SampleStatus
 
 #: Ids of the trace that a sample came from, the most widely known first. They are equal however a trace was captured.
@@ -193,10 +194,30 @@ class Sampling:
             Whether it is taken; and the sample with rate and rule in `metadata["sampling"]`: 1 / rate is its weight.
         """
         decision = self.decide(sample)
-        how: dict[str, Any] = {"rate": decision.rate}
-        if decision.rule is not None:
-            how["rule"] = decision.rule
-        return decision.taken, replace(sample, metadata={**sample.metadata, "sampling": how})
+        return decision.taken, with_marks(sample, {"sampling": _mark_of(decision)})
+
+    def with_later_feedback(self, sample: Sample) -> Sample:
+        """Correct the rate of a sample that was taken before its feedback came.
+
+        Had it been left out, the feedback might have brought it in: all samples with such feedback are taken at the
+        higher of the two rates. Without the correction they would count for too many.
+
+        Args:
+            sample: A sample that was taken, with its feedback.
+
+        Returns:
+            The sample, with the higher rate in `metadata["sampling"]`.
+        """
+        decision, before = self.decide(sample), sample.metadata.get("sampling")
+        rate = before.get("rate") if isinstance(before, Mapping) else None
+        if not isinstance(rate, (int, float)) or decision.rate <= rate:
+            return sample
+        return with_marks(sample, {"sampling": _mark_of(decision)})
+
+
+def _mark_of(decision: SamplingDecision) -> dict[str, Any]:
+    how: dict[str, Any] = {"rate": decision.rate}
+    return how if decision.rule is None else {**how, "rule": decision.rule}
 
 
 def resolve_sampling(sampling: Sampling | float | None) -> Sampling | None:

@@ -30,19 +30,23 @@ from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
 from assay.judges.cache import JudgementCache
 from assay.judges.rotating_cache import RenewedCache
+from assay.live.application import Application, resolve_application
 from assay.live.base import BaseIntake
 from assay.live.delivery import Delivery
 from assay.live.exit_hooks import follow_server
-from assay.live.feedback import LATE, Feedback
+from assay.live.feedback import ADDED, ATTACHED, LATE, Feedback
 from assay.live.health import Health
 from assay.live.mailbox import Mailbox
-from assay.live.protocol import Submission
+from assay.live.protocol import StoreSpec, Submission
 from assay.live.sampling import Sampling
 from assay.live.shared_threads import DELIVERY, SCORING, on_shared_thread, time_in
 from assay.live.sizes import size_of
+from assay.live.skip_counts import SkipCounts
 from assay.records import Sample, ScoredSample
 from assay.sinks.base import Sink
-from assay.sinks.writing import WriteResult
+from assay.sinks.writing import WriteResult, name_sinks
+from assay.store.live_counts import CLOSED, DROPPED, NO_SAMPLE, SAMPLED_OUT, UNDELIVERED
+from assay.store.live_runs import application_of
 
 if TYPE_CHECKING:
     from assay.metrics.names import MetricSpec
@@ -53,6 +57,7 @@ LIVE_METRICS = ("faithfulness", "context_utilization")
 SHARE = 50  # while samples keep coming, each look takes one of so many that wait; the rest is scored after the burst
 YIELD = 3.0  # seconds for which it takes none of them meanwhile where the application computes, and then all
 LULL = 0.25  # seconds without a new sample after which a burst is over: parallel requests end in waves
+COUNTED = 2.0  # seconds after which samples without a row are counted in the live run
 BREATH = 0.05  # seconds at least before a sample that waits for its budget is tried again
 
 
@@ -84,6 +89,10 @@ class LiveScorer(BaseIntake):
     Args:
         metrics: Names or metrics; a wrong name raises here. None: LIVE_METRICS.
         judge: A judge, its name, a framework's model, or None: that of the environment, else the embedded one.
+        store: Store that keeps the scored samples as the live run `live/APPLICATION`: folder, file or database URL.
+            None: ASSAY_STORE of the environment, else none. False: none. For more options, put an
+            `assay.sinks.StoreSink` into `sinks` instead.
+        application: The application, or its name. None: that of the environment. Samples carry its name and version.
         sinks: Where scored samples go; called from one thread, closed by `close`.
         on_score: Called there as well, after the sinks.
         sampling: Which samples to score: a rate from 0 to 1, a `Sampling`, or None: the rate of the environment, else
@@ -107,6 +116,8 @@ class LiveScorer(BaseIntake):
         metrics: MetricSpec | None = None,
         judge: JudgeSpec = None,
         *,
+        store: StoreSpec = None,
+        application: Application | str | None = None,
         sinks: Sequence[Sink] = (),
         on_score: Callable[[ScoredSample], None] | None = None,
         sampling: Sampling | float | None = None,
@@ -135,7 +146,8 @@ class LiveScorer(BaseIntake):
         check_budget(budget, self.judge)
         self._budget = budget
         self._waits = when_spent == "wait"
-        self._sinks = tuple(sinks)
+        application = resolve_application(application)
+        self._sinks = environment.with_store(name_sinks(sinks), store, application.name)
         self._on_score = on_score
         self._max_queue = max_queue
         self._max_bytes = max_bytes
@@ -143,21 +155,26 @@ class LiveScorer(BaseIntake):
         self._deadline = deadline
         self._score_partial = score_partial
         self._keep = keep
-        super().__init__(environment.sampling() if sampling is None else sampling)
+        super().__init__(environment.sampling() if sampling is None else sampling, application)
 
     def _open_box(self) -> Mailbox[Submission | _BroughtIn]:
         if hasattr(self, "_running"):  # of the parent process
             keep(self._running)
             if self._letting_go is not None:
                 self._letting_go.detach()
-        self._taken: OrderedDict[str, None] = OrderedDict()  # keys that feedback comes too late for, the newest
+        self._taken: OrderedDict[str, float | None] = OrderedDict()  # keys of the newest, and when they were scored
+        self._later: dict[str, Feedback] = {}  # feedback on samples in work
         self._results: OrderedDict[str, ScoredSample] = OrderedDict()
         self._running: set[_Running] = set()  # changed with the lock held
         self._watched_by: LoopThread | None = None  # which gives up those that are late
         self._thread: threading.Thread | None = None  # the one that `_cache` belongs to
         self._cache: RenewedCache | None = None
         self._letting_go: Any = None  # the finalizer that lets go of the judge on the scoring thread
-        self._delivery = Delivery(self._sinks, self._on_score, self._max_queue, self._delivered, self.count_error)
+        self._delivery = Delivery(
+            self._sinks, self._on_score, self._max_queue, self._delivered, self.count_error, self._count_lost
+        )
+        self._skips = SkipCounts()  # changed with the lock held
+        self._counts_due = False  # whether they are about to be written
         self._seen = self._allowed = 0  # items put before the last look, and those that may be begun until the next
         self._last = 0.0  # when a look last found new ones
         self._waits_since = 0.0  # when a burst began, or a look last took all that waited
@@ -166,7 +183,7 @@ class LiveScorer(BaseIntake):
     # -- the host's side ------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return call_repr(self, labels(self.metrics), self.judge, sinks=self._sinks or None)
+        return call_repr(self, labels(self.metrics), self.judge, sinks=tuple(self._sinks.values()) or None)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything that was submitted so far is scored and delivered.
@@ -207,11 +224,13 @@ class LiveScorer(BaseIntake):
     def _take_feedback(self, key: str, feedback: Feedback) -> bool:
         sampler = self._sampler
         if key in self._taken:
-            sampler.counts[LATE] += 1
-            return False
+            outcome = self._take_later_feedback(key, feedback)
+            sampler.counts[outcome] += 1
+            return outcome != LATE
         if not sampler.is_left(key):
             sampler.note(key, feedback)
             return True
+        age = sampler.left_for(key)
         sample = sampler.bring_in(key, feedback)
         if sample is None:
             return True
@@ -219,8 +238,25 @@ class LiveScorer(BaseIntake):
             sampler.restore(sample)
             return False
         self._tally.counts["sampled_out"] -= 1
+        self._skips.add(SAMPLED_OUT, application_of(sample.metadata), -1, ago=age)
         self._take(key)
         return True
+
+    def _take_later_feedback(self, key: str, feedback: Feedback) -> str:
+        """Feedback on a sample that was taken: what becomes of it."""
+        scored_at = self._taken[key]
+        if scored_at is None:
+            self._later[key] = feedback
+            return ATTACHED
+        if not self._delivery.amends or time.monotonic() - scored_at > self._sampler.max_age:
+            return LATE
+        change = partial(self._sampler.with_later_feedback, feedback=feedback)
+        return ADDED if self._delivery.amend(key, change) else LATE
+
+    def _count_submission(self, taken: bool) -> None:
+        super()._count_submission(taken)
+        if not taken:
+            self._skips.add(CLOSED if self._box.closed else DROPPED, self._application.name)
 
     def _stop(self, seconds: float) -> None:
         self._box.stop()
@@ -256,6 +292,7 @@ class LiveScorer(BaseIntake):
         else:  # a few that are taken in between do not put the rest off
             self._allowed = 0 if SCORING.hindered else max(1, len(box) // SHARE)
         self._start()
+        self._plan_counts()
         return False
 
     def _start(self) -> None:
@@ -275,6 +312,7 @@ class LiveScorer(BaseIntake):
             self._box.changed()
         if SCORING.here:
             self._start()
+            self._plan_counts()
 
     def _cache_here(self) -> JudgementCache:
         """The cache for one sample: judgements, and what a judge holds, belong to a thread's loop."""
@@ -312,14 +350,21 @@ class LiveScorer(BaseIntake):
             one.due = math.inf
             if scored is None:
                 self._tally.counts["skipped"] += sample is None
+                self._skips.add(NO_SAMPLE, self._application.name, int(sample is None))
                 self._box.settle((one.number,))
                 return
         self._record(one.number, scored)
 
     def _record(self, number: int, scored: ScoredSample) -> None:
+        key = scored.sample.key()
         with self._box.lock:
             self._tally.finish(scored)
-            self._results[scored.sample.key()] = scored
+            if key in self._taken:
+                self._taken[key] = time.monotonic()
+            if key in self._later:
+                sample = self._sampler.with_later_feedback(scored.sample, self._later.pop(key))
+                scored = ScoredSample(sample=sample, scores=scored.scores)
+            self._results[key] = scored
             while len(self._results) > self._keep:
                 self._results.popitem(last=False)
             self._box.changed()
@@ -327,10 +372,12 @@ class LiveScorer(BaseIntake):
 
     def _choose(self, sample: Sample) -> Sample | None:
         """The sample as it is to be scored; None: left out, and counted so."""
+        sample = self._application.mark(sample)
         with self._box.lock:
             taken = self._sampler.choose(sample)
             if taken is None:
                 self._tally.counts["sampled_out"] += 1
+                self._skips.add(SAMPLED_OUT, application_of(sample.metadata))
                 return None
             self._take(taken.key())
             return taken
@@ -338,7 +385,7 @@ class LiveScorer(BaseIntake):
     def _take(self, key: str) -> None:
         self._taken[key] = None
         while len(self._taken) > self._max_queue:
-            self._taken.popitem(last=False)
+            self._later.pop(self._taken.popitem(last=False)[0], None)
 
     async def _score(self, one: _Running, sample: Sample, cache: JudgementCache) -> ScoredSample:
         while True:
@@ -405,13 +452,53 @@ class LiveScorer(BaseIntake):
                 counts.update(written.counts)
                 for where, error in written.failures.items():
                     self._tally.errors.add(error, where)
+            if written is None or not self._delivery.counting.isdisjoint(written.failures):
+                self._skips.add(UNDELIVERED, self._application.name)
             self._box.settle((number,))
+
+    # -- samples without a row: the live run counts them ------------------------------------------------------------
+
+    def _plan_counts(self) -> None:
+        """On the scoring thread: have the counts written soon, where some changed."""
+        if self._skips.waiting and not self._counts_due and self._delivery.counting:
+            with suppress(RuntimeError):  # no threads at the end of the process; `close` writes them
+                DELIVERY.call_in(COUNTED, partial(_write_counts, weakref.ref(self)))
+                self._counts_due = True
+
+    def write_counts(self) -> bool:
+        """Write what was counted since, on the thread that delivers.
+
+        Returns:
+            False where some is left for another time.
+        """
+        with self._box.lock:
+            self._counts_due = False
+            totals = self._skips.changed()
+        if not self._delivery.write_skip_counts(self._skips.source, totals):
+            return False
+        with self._box.lock:
+            self._skips.written(totals)
+            return not self._skips.waiting
+
+    def _count_lost(self) -> None:
+        """Before the sinks are closed: what is open by now gets no row."""
+        with self._box.lock:
+            self._skips.add(CLOSED, self._application.name, self._box.open)
+        self.write_counts()
 
 
 def _cancel(one: _Running) -> None:
     if one.task is not None:
         with suppress(RuntimeError):  # the loop has just ended
             one.task.get_loop().call_soon_threadsafe(one.task.cancel)
+
+
+def _write_counts(scorer: weakref.ref[LiveScorer], now: float) -> float:
+    one = scorer()
+    if one is None or one.write_counts():
+        return math.inf
+    one._counts_due = True
+    return now + COUNTED
 
 
 def _give_up_late(scorer: weakref.ref[LiveScorer], now: float) -> float:

@@ -34,6 +34,12 @@ class Sink(Protocol):
 
     A sink may have a method `check()` besides: evaluations call it before the first row is scored. It raises InputError
     where nothing can be delivered as things stand (no key, a key that is refused), and may wait for the network.
+
+    A sink may have a method `count_skipped(source, totals)`: live scorers and workers tell it how many samples they
+    heard and did not score. `totals` maps application (None: unknown), beginning of an hour (seconds since 1970) and
+    cause to the number of samples of this source so far. It may have a method `tidy()`, which workers call at times,
+    and a method `amend(key, change)`, for feedback that comes after a sample was written: it applies a function to the
+    sample that it has, and returns False where it has none.
     """
 
     def write(self, scored: ScoredSample) -> Receipt | None:

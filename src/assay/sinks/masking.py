@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from assay.errors import InputError
+from assay.records import Sample, Score, ScoredSample
 from assay.sinks.base import Mask
+from assay.store.live_runs import slices_of
 
 #: Keys, at any depth, whose texts say nothing of what was asked, found or said.
 _KEPT = frozenset(
@@ -73,6 +77,35 @@ def hidden_texts(data: dict[str, Any], hide: Mask) -> dict[str, Any]:
         "sample": _hidden(data["sample"], _KEPT, hide),
         "scores": {name: _hidden(score, _KEPT, hide) for name, score in data["scores"].items()},
     }
+
+
+def without_texts(scored: ScoredSample, slices: Collection[str] = ()) -> ScoredSample:
+    """Keep scores, causes and ids alone: no text of the sample, of its evidence or of the judge.
+
+    Args:
+        scored: The scored sample.
+        slices: Metadata to keep besides `assay.store.live_runs.SLICE_KEYS`.
+
+    Returns:
+        The same without texts, under the same key.
+    """
+    sample = scored.sample
+    kept = Sample(
+        id=sample.key(),
+        ids=sample.ids,
+        language=sample.language,
+        status=sample.status,
+        metadata=slices_of(sample.metadata, slices),
+    )
+    return ScoredSample(sample=kept, scores={name: _bare(score) for name, score in scored.scores.items()})
+
+
+def _bare(score: Score) -> Score:
+    error = score.error
+    if error is not None:  # a message may quote
+        error = replace(error, message=error.cause.value, raw=None)
+    convention = None if score.convention is None else "by convention"
+    return replace(score, error=error, convention=convention, verdicts={}, texts={})
 
 
 def _hidden(value: Any, kept: frozenset[str], hide: Mask) -> Any:

@@ -17,6 +17,7 @@ from assay.sinks.base import Receipt, Sink
 log = logging.getLogger("assay.sinks")
 
 EXIT_GRACE = 5.0  # seconds that the end of the process waits for a write under way
+COUNTS = "count_skipped"  # a method that a sink may have: see `Sink`
 LISTED = 100  # rows whose scores did not arrive that are named; the rest are counted
 
 
@@ -122,6 +123,40 @@ def write_to(targets: Iterable[tuple[str, Callable[[ScoredSample], object]]], sc
         else:
             written.receipts[name] = receipt if isinstance(receipt, Receipt) else None
     return written
+
+
+def write_skip_counts(
+    sinks: Mapping[str, Sink],
+    source: str,
+    totals: Mapping[tuple[str | None, int, str], int],
+    failed: Callable[[BaseException, str], None],
+) -> bool:
+    """Tell the sinks that count how many samples were not scored; see `Sink`.
+
+    Args:
+        sinks: The sinks by name.
+        source: Name of the process or queue that counts.
+        totals: Application, beginning of an hour and cause -> samples of this source.
+        failed: Told what a sink raises, and where.
+
+    Returns:
+        Whether all of them have the totals.
+    """
+    written = True
+    for name, sink in sinks.items():
+        count = getattr(sink, COUNTS, None)
+        if callable(count) and totals:
+            try:
+                count(source, totals)
+            except BaseException as error:  # sinks are foreign code
+                failed(error, f"{name}.{COUNTS}")
+                written = False
+    return written
+
+
+def counting(sinks: Mapping[str, Sink]) -> frozenset[str]:
+    """The names of the sinks that count what is not scored."""
+    return frozenset(name for name, sink in sinks.items() if callable(getattr(sink, COUNTS, None)))
 
 
 def close_all(sinks: Mapping[str, Sink], failed: Callable[[BaseException, str], None]) -> None:

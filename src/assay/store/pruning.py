@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from assay._util.tabular import Tabular
 from assay.errors import InputError
+from assay.store.digests import row_digest
+from assay.store.live_counts import delete_counts
 from assay.store.rows import count_rows, digest_of_rows
 from assay.store.score_columns import delete_columns, delete_stray_columns
 from assay.store.store import Store
 from assay.store.tables import Statements, read_all
 
 HOUR = 3600.0
+GROUP = 100  # rows of a live run that one transaction deletes
 
 _AGE = "COALESCE(at, (SELECT started FROM runs WHERE id = run), 0)"  # rows of version 2 are as old as their run
 _UNUSED = "number IN (SELECT number FROM judgements EXCEPT SELECT judgement FROM run_judgements)"
@@ -32,6 +38,13 @@ class PruneResult(Tabular):
     judgements: int
     before: int
     after: int | None
+
+
+class RetainResult(NamedTuple):
+    """What `retain` deleted: rows; and whether nothing is left to delete."""
+
+    rows: int
+    done: bool
 
 
 class _DryRun(Exception):
@@ -84,8 +97,92 @@ def prune(
         store.write(work)
     except _DryRun:
         return PruneResult(*found[-1], before, None)
+    for run in found[-1][0]:
+        delete_counts(store, run)
     store.shrink()
     return PruneResult(*found[-1], before, store.size())
+
+
+def retain(
+    store: Store,
+    run: str,
+    *,
+    older_than: float | None = None,
+    max_bytes: float | None = None,
+    until: float = math.inf,
+) -> RetainResult:
+    """Delete the oldest rows of a live run, a few in each transaction, so that nobody who writes has to wait.
+
+    The file does not shrink: rows to come take the room. A run that is not continuous is left alone.
+
+    Args:
+        store: The store.
+        run: Name of the live run.
+        older_than: Seconds; rows written before that go. None: no limit.
+        max_bytes: Bytes that the rows of the run may take, above 0. None: no limit.
+        until: When to stop, of `time.monotonic()`; rows that are left wait for the next call.
+
+    Returns:
+        What was deleted. A run that is not there has no rows to delete.
+
+    Raises:
+        StoreError: The store cannot be written.
+    """
+    found = store.query("SELECT info FROM runs WHERE id = ?", run)
+    if not found or not _is_continuous(found[0][0]):
+        return RetainResult(0, True)
+    cutoff = -math.inf if older_than is None else time.time() - older_than
+    excess, deleted, after = _excess(store, run, max_bytes), 0, 0
+    if older_than is None and excess <= 0:
+        return RetainResult(0, True)
+    while time.monotonic() < until:
+        sql = (
+            f"SELECT number, LENGTH(body), {_AGE} FROM rows WHERE run = ? AND number > ? ORDER BY number LIMIT {GROUP}"
+        )
+        page, old = store.query(sql, run, after), []
+        for number, size, at in page:
+            if excess > 0 or at < cutoff:
+                excess -= size
+                old.append(int(number))
+        if not old:  # the oldest come first, but for rows that were scored again
+            return RetainResult(deleted, True)
+        after = page[-1][0]
+        deleted += store.write(partial(_delete_rows_of_live_run, run=run, numbers=old))
+    return RetainResult(deleted, False)
+
+
+def _excess(store: Store, run: str, max_bytes: float | None) -> float:
+    """Bytes of a run beyond what it may take."""
+    if max_bytes is None or store.size() <= max_bytes:
+        return 0.0
+    ((size,),) = store.query("SELECT COALESCE(SUM(LENGTH(body)), 0) FROM rows WHERE run = ?", run)
+    return float(size) - max_bytes
+
+
+def _delete_rows_of_live_run(db: Statements, run: str, numbers: Sequence[int]) -> int:
+    found = db.execute("SELECT info FROM runs WHERE id = ?", (run,)).fetchone()
+    return delete_rows(db, run, numbers) if found is not None and _is_continuous(found[0]) else 0
+
+
+def delete_rows(db: Statements, run: str, numbers: Sequence[int]) -> int:
+    """Delete rows of a run within a transaction, and count them as pruned.
+
+    Args:
+        db: The transaction.
+        run: Name of the run.
+        numbers: Numbers of the rows.
+
+    Returns:
+        The number of rows that were there.
+    """
+    db.execute("UPDATE runs SET saved = saved WHERE id = ?", (run,))  # a lock: nobody else deletes them meanwhile
+    these = f"run = ? AND number IN ({', '.join('?' * len(numbers))})"
+    found = read_all(db, f"SELECT number, id, body FROM rows WHERE {these}", (run, *numbers))
+    deleted = db.execute(f"DELETE FROM rows WHERE {these}", (run, *numbers)).rowcount if found else 0
+    digests = sum(row_digest(*row) for row in found)
+    if deleted:
+        _uncount(db, run, deleted, digests, delete_columns(db, run, numbers))
+    return deleted
 
 
 def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[str, ...], int, int]:

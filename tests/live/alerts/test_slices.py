@@ -10,6 +10,7 @@ import pytest
 
 from assay.live.alerts import check
 from assay.live.alerts.check import AlertChecker, SlotCheck
+from assay.live.erasure import erase
 from assay.store.store import Store
 from tests.live.alerts.fakes import NOW, Columns, filled, rule
 
@@ -78,3 +79,10 @@ def test_a_column_that_no_row_has_is_said_with_its_line(store: Store) -> None:
     columns = Columns([0.0] * 40, times=[NOW] * 40)
     found = AlertChecker(store, [rule(slices=("versoin",))], lambda *_: columns).check(NOW)
     assert found.problems == ("alerts: slices: no row of run 'shop' has a value in column 'versoin'",)
+
+
+def test_deleting_a_person_deletes_the_alerts_that_name_them(store: Store) -> None:
+    checked(store, ["ann"] * 40 + ["bob"] * 40)
+    for where in ({"version": "ann", "topic": "x"}, {"version": "ann"}):
+        erase(where, store)
+    assert [alert.slice for alert in AlertChecker(store, []).alerts.alerts()] == [("version", "bob")]

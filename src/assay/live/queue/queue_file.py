@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +20,41 @@ from assay._util.compression import key_hash, to_json
 from assay._util.sqlite import Database
 from assay._util.steady_clock import SteadyClock
 from assay.live.queue.rows import LeasedSample, PendingDelivery, scored_of
-from assay.live.queue.transitions import IN_WORK, SCORED, Transition, count, give_back, keep, leased, outcome_of, take
+from assay.live.queue.transitions import (
+    IN_WORK,
+    SCORED,
+    Transition,
+    count,
+    count_by_hour,
+    give_back,
+    keep,
+    leased,
+    outcome_of,
+    take,
+)
 from assay.live.queue.transitions import WAITING as WAITING
 from assay.records import ScoredSample, migration
 
 FILE_NAME = "spool.db"
-SCHEMA_VERSION = 2  # version 1 called scores without a value by another name
+SCHEMA_VERSION = 3  # 1 called scores without a value by another name; 2 had no counts by the hour
 LONGEST_WAIT = 60.0  # seconds at most before a sample is scored, or a delivery tried, again
 PROCESSES = 256  # processes counted apart; the oldest beyond that are counted together
 EARLIER = "earlier"
 
 DELIVERED, PARKED = "delivered", "parked"
+AMENDED = "amended"  # no state: delivered, and to be delivered again
 
-_SCHEMA = """
+_HOURS = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;;
+INSERT INTO facts VALUES ('queue', lower(hex(randomblob(16))));;
+CREATE TABLE hours (
+    application TEXT NOT NULL, hour INTEGER NOT NULL, cause TEXT NOT NULL, samples INTEGER NOT NULL,
+    PRIMARY KEY (application, hour, cause)
+) WITHOUT ROWID
+"""
+
+_SCHEMA = (
+    """
 CREATE TABLE samples (
     number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, appended REAL NOT NULL,
     due REAL NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, returned INTEGER NOT NULL DEFAULT 0,
@@ -54,12 +76,21 @@ CREATE TRIGGER total_of_changed AFTER UPDATE OF state ON samples WHEN OLD.state 
     UPDATE totals SET samples = samples - 1 WHERE state = OLD.state;
     INSERT INTO totals VALUES (NEW.state, 1) ON CONFLICT (state) DO UPDATE SET samples = samples + 1; END;;
 CREATE TRIGGER total_of_gone AFTER DELETE ON samples BEGIN
-    UPDATE totals SET samples = samples - 1 WHERE state = OLD.state; END
+    UPDATE totals SET samples = samples - 1 WHERE state = OLD.state; END;;
 """
+    + _HOURS
+)
 
 
 def _migrate(db: sqlite3.Connection, version: int) -> None:
-    """Bring a queue of schema 1 to this one, in the transaction that is open."""
+    """Bring a queue of an earlier schema to this one, in the transaction that is open."""
+    if version < 2:
+        _from_version_1(db)
+    for statement in _HOURS.split(";;"):
+        db.execute(statement)
+
+
+def _from_version_1(db: sqlite3.Connection) -> None:
     for old, new in migration.COUNTER_NAMES.items():
         db.execute("UPDATE counts SET name = ? WHERE name = ?", (new, old))
     for number, scores in db.execute("SELECT number, scores FROM results").fetchall():
@@ -112,6 +143,7 @@ class QueueFile(Database):
         process: str,
         max_pending: int,
         max_bytes: int,
+        application: str | None = None,
     ) -> Counter[str]:
         """Append samples (key and JSON) and add up `counts`, all or nothing; what became of the items, by name."""
         outcome: Counter[str] = Counter()
@@ -135,18 +167,33 @@ class QueueFile(Database):
                     db.execute("INSERT INTO contents VALUES (?, ?)", (number, sample))
                     outcome["appended"] += 1
             count(db, process, {**counts, **outcome})
+            count_by_hour(db, application, {**counts, **outcome})
         return outcome
 
-    def amend(self, key: str, change: Any) -> str | None:
-        """Change a sample that waits; its state, where it is too late for that, and None where it is not known."""
+    def amend(self, key: str, change: Callable[[str], str]) -> str | None:
+        """Change a sample as long as the queue has it; its state, and None where it is not known.
+
+        One that was delivered is delivered again to sinks that keep live runs: AMENDED. Where there is none, or a
+        worker is just delivering it, it stays as it is: DELIVERED.
+        """
+        now = self.now()
         with self.write() as db:
-            row = db.execute("SELECT number, state FROM samples WHERE key = ?", (key,)).fetchone()
+            sql = "SELECT number, state, worker, given_to FROM samples WHERE key = ?"
+            row = db.execute(sql, (key,)).fetchone()
             if row is None:
                 return DELIVERED if _is_duplicate(db, key) else None
-            if row[1] == WAITING:
-                (text,) = db.execute("SELECT sample FROM contents WHERE number = ?", (row[0],)).fetchone()
-                db.execute("UPDATE contents SET sample = ? WHERE number = ?", (change(text), row[0]))
-            return str(row[1])
+            number, state, worker, given_to = row
+            others = [name for name in json.loads(given_to) if not keeps_live_run(name)]
+            if state == DELIVERED and len(others) < len(json.loads(given_to)):
+                sql = "UPDATE samples SET state = ?, due = ?, given_to = ?, tries = 0 WHERE number = ?"
+                db.execute(sql, (SCORED, now, json.dumps(others), number))
+                count(db, EARLIER, {"delivered": -1})
+                state = AMENDED
+            elif state == DELIVERED or (state == SCORED and (worker is not None or others != json.loads(given_to))):
+                return DELIVERED
+            (text,) = db.execute("SELECT sample FROM contents WHERE number = ?", (number,)).fetchone()
+            db.execute("UPDATE contents SET sample = ? WHERE number = ?", (change(text), number))
+            return str(state)
 
     def result(self, key: str) -> ScoredSample | None:
         """The scores of a sample, as long as the queue has them."""
@@ -276,10 +323,20 @@ class QueueFile(Database):
 
     # -- numbers
 
-    def add_counts(self, process: str, counts: Mapping[str, int]) -> None:
+    def add_counts(self, process: str, counts: Mapping[str, int], application: str | None = None) -> None:
         """Add to the counts of a process."""
         with self.write() as db:
             count(db, process, counts)
+            count_by_hour(db, application, counts)
+
+    def skip_counts(self, since: float) -> tuple[str, dict[tuple[str | None, int, str], int]]:
+        """Samples that were heard and are not in the queue, by application, hour and cause, of hours that begin then or
+        later; with the name of the queue, which no other has."""
+        with self.read() as db:
+            ((name,),) = db.execute("SELECT value FROM facts WHERE name = 'queue'").fetchall()
+            sql = "SELECT application, hour, cause, samples FROM hours WHERE hour >= ?"
+            rows = db.execute(sql, (max(since, 0.0),)).fetchall()
+        return name, {(application or None, hour, cause): samples for application, hour, cause, samples in rows}
 
     def totals(self) -> dict[str, int]:
         """How many samples are in each state."""
@@ -315,6 +372,11 @@ class QueueFile(Database):
 
 
 _PAGES = ("page_count", "freelist_count", "page_size")
+
+
+def keeps_live_run(name: str) -> bool:
+    """Whether a sink keeps a live run, by its name."""
+    return name.startswith("store:") or name == "StoreSink"
 
 
 def _is_duplicate(db: Any, key: str) -> bool:

@@ -24,13 +24,14 @@ from assay._util.error_counter import log
 from assay._util.sqlite import FileReplaced, as_store_error
 from assay.errors import AssayError, InputError
 from assay.live import environment
+from assay.live.application import Application
 from assay.live.base import BaseIntake
 from assay.live.exit_hooks import follow_server
-from assay.live.feedback import ATTACHED, LATE, REFUSED, Feedback, with_feedback
+from assay.live.feedback import ADDED, ATTACHED, LATE, REFUSED, Feedback
 from assay.live.health import Health
 from assay.live.mailbox import Mailbox
 from assay.live.protocol import Submission
-from assay.live.queue.queue_file import WAITING, QueueFile, fold_processes
+from assay.live.queue.queue_file import AMENDED, DELIVERED, QueueFile, fold_processes
 from assay.live.queue.rows import process_name
 from assay.live.queue.status import QueueReport, report_of
 from assay.live.sampling import Sampling
@@ -62,6 +63,7 @@ class SampleQueue(BaseIntake):
         path: The folder; made if needed.
         sampling: Which samples to keep: a rate in [0, 1] or a `Sampling`. None: ASSAY_SAMPLING of the environment, or
             else all.
+        application: The application, or its name. None: that of the environment. Samples carry its name and version.
         flush_every: Seconds between writes, above 0. What was submitted since the last write is lost if the process is
             killed.
         max_queue: Submissions that may wait in memory, at least 1.
@@ -81,6 +83,7 @@ class SampleQueue(BaseIntake):
         path: str | os.PathLike[str],
         *,
         sampling: Sampling | float | None = None,
+        application: Application | str | None = None,
         flush_every: float = 0.05,
         max_queue: int = 10_000,
         max_queue_bytes: int = 64 * 2**20,
@@ -105,7 +108,7 @@ class SampleQueue(BaseIntake):
             fold_processes(self._file)
             self._file.now()  # for forked children as well
         self._file.close()
-        super().__init__(environment.sampling() if sampling is None else sampling)
+        super().__init__(environment.sampling() if sampling is None else sampling, application)
 
     def __repr__(self) -> str:
         return call_repr(self, str(self.path))
@@ -209,7 +212,7 @@ class SampleQueue(BaseIntake):
         with self._box.lock:
             counts, self._unwritten = self._unwritten, Counter()
         try:
-            self._file.add_counts(self._process, counts)
+            self._file.add_counts(self._process, counts, self._application.name)
         except Exception as error:
             self.count_error(error, "queue")
         self._file.close()
@@ -246,7 +249,8 @@ class SampleQueue(BaseIntake):
 
     def _append(self, counts: Counter[str]) -> Counter[str]:
         """Append the batch; to a new file at once where it is gone, as nobody tries again at the end of the process."""
-        arguments = (self._batch, counts, self._process, self._max_pending, self._max_bytes)
+        bounds = (self._max_pending, self._max_bytes)
+        arguments = (self._batch, counts, self._process, *bounds, self._application.name)
         try:
             return self._file.append(*arguments)
         except FileReplaced as error:
@@ -267,7 +271,7 @@ class SampleQueue(BaseIntake):
         """Put a sample into the batch, or count why not."""
         try:
             sample = submission if isinstance(submission, Sample) else submission()
-            chosen = None if sample is None else self._sampler.choose(sample)
+            chosen = None if sample is None else self._sampler.choose(self._application.mark(sample))
             entry = None if chosen is None else _entry(chosen)
         except BaseException as error:  # foreign code on our own thread: counted, never passed on
             self.count_error(error, "capture")
@@ -296,10 +300,10 @@ class SampleQueue(BaseIntake):
                 return
             for index, (waiting, text) in enumerate(self._batch):
                 if waiting == key:
-                    self._batch[index] = (key, _amended(text, feedback))
+                    self._batch[index] = (key, self._amended(text, feedback))
                     sampler.counts[ATTACHED] += 1
                     return
-            state = self._file.amend(key, lambda text: _amended(text, feedback))
+            state = self._file.amend(key, lambda text: self._amended(text, feedback))
         except Exception as error:
             sampler.counts[REFUSED] += 1
             self.count_error(error, "feedback")
@@ -307,7 +311,11 @@ class SampleQueue(BaseIntake):
         if state is None:
             sampler.note(key, feedback)
         else:
-            sampler.counts[ATTACHED if state == WAITING else LATE] += 1
+            sampler.counts[{AMENDED: ADDED, DELIVERED: LATE}.get(state, ATTACHED)] += 1
+
+    def _amended(self, text: str, feedback: Feedback) -> str:
+        """A sample that was taken, as JSON, with the feedback that came after that."""
+        return to_json(self._sampler.with_later_feedback(Sample.from_dict(json.loads(text)), feedback).to_dict())
 
 
 def size_of_feedback(feedback: Feedback) -> int:
@@ -317,7 +325,3 @@ def size_of_feedback(feedback: Feedback) -> int:
 
 def _entry(sample: Sample) -> tuple[str, str]:
     return sample.key().encode("utf-8", "replace").decode(), to_json(sample.to_dict())
-
-
-def _amended(text: str, feedback: Feedback) -> str:
-    return to_json(with_feedback(Sample.from_dict(json.loads(text)), feedback).to_dict())

@@ -16,8 +16,12 @@ from dataclasses import dataclass, field
 from assay._util.compression import to_json
 from assay.live.queue.rows import LeasedSample
 from assay.records import ScoredSample
+from assay.store.live_counts import CLOSED, DROPPED, NO_SAMPLE, SAMPLED_OUT, hour_of
 
 WAITING, IN_WORK, SCORED = "waiting", "in_work", "scored"
+
+#: Why a sample that was counted under this name is not in the queue.
+_CAUSES = {"sampled_out": SAMPLED_OUT, "skipped": NO_SAMPLE, "dropped:closed": CLOSED}
 
 _LISTED = "number IN (SELECT value FROM json_each(?))"
 
@@ -128,3 +132,16 @@ def count(db: sqlite3.Connection, process: str, counts: Mapping[str, int]) -> No
         "ON CONFLICT (process, name) DO UPDATE SET value = value + excluded.value, at = excluded.at",
         (process, time.time(), json.dumps(counts)),
     )
+
+
+def count_by_hour(db: sqlite3.Connection, application: str | None, counts: Mapping[str, int]) -> None:
+    """Count samples that got no place in the queue, for the live run of their application."""
+    skipped: Counter[str] = Counter()
+    for name, number in counts.items():
+        cause = _CAUSES.get(name) or (DROPPED if name.startswith("dropped:") else None)
+        if cause is not None:
+            skipped[cause] += number
+    rows = [(application or "", hour_of(time.time()), cause, number) for cause, number in skipped.items() if number]
+    if rows:
+        sql = "INSERT INTO hours VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET samples = samples + excluded.samples"
+        db.executemany(sql, rows)

@@ -31,6 +31,9 @@ from assay.judges.budget.ledger import MemoryLedger
 from assay.judges.budget.sqlite_ledger import FileLedger
 from assay.judges.cache import JudgementCache
 from assay.judges.judge_thread import JudgeThread
+from assay.live import environment
+from assay.live.application import resolve_application
+from assay.live.protocol import StoreSpec
 from assay.live.queue.judgements import QueueJudgements
 from assay.live.queue.leases import POLL, Leases
 from assay.live.queue.outbox import Outbox
@@ -42,13 +45,15 @@ from assay.live.queue.transitions import Return, outcome_of
 from assay.live.scorer import LIVE_METRICS
 from assay.records import Sample, ScoredSample
 from assay.sinks.base import Sink
-from assay.sinks.writing import name_sinks
+from assay.sinks.writing import counting, name_sinks, write_skip_counts
+from assay.store.live_counts import QUEUE
 
 if TYPE_CHECKING:
     from assay.live.alerts.watcher import AlertWatcher
     from assay.metrics.names import MetricSpec
 
 TIDY = 15.0  # seconds between deletions of what is delivered
+RECENT = 7200.0  # seconds of counts that are written again each time
 STOP_GRACE = 5.0  # seconds that a stop waits for the delivery under way
 PATIENT = 120.0  # seconds that `until_empty` waits for a budget; for longer it leaves the samples to the next run
 
@@ -63,6 +68,10 @@ class Worker:
         queue: A SampleQueue or its folder.
         metrics: Names or metrics. None: LIVE_METRICS.
         judge: A judge or its name. None: the embedded judge.
+        store: Store that keeps the scored samples as the live run `live/APPLICATION`: folder, file or database URL.
+            None: ASSAY_STORE of the environment, else none. False: none. For more options, put an
+            `assay.sinks.StoreSink` into `sinks` instead.
+        application: Name of the application of samples that name none. None: that of the environment.
         sinks: Where scored samples go. Use a mapping from names where several workers have different sinks: a sample
             that was sent to a name is not sent to it again. Without sinks scores stay in the queue.
         budget: Limits on the judge, shared with all workers of this queue that have the same limits. None: no limit.
@@ -93,6 +102,8 @@ class Worker:
         metrics: MetricSpec | None = None,
         judge: JudgeSpec = None,
         *,
+        store: StoreSpec = None,
+        application: str | None = None,
         sinks: Sequence[Sink] | Mapping[str, Sink] = (),
         budget: Budget | None = None,
         when_spent: Literal["wait", "skip"] = "wait",
@@ -133,7 +144,7 @@ class Worker:
             budget = budget.on(FileLedger(self.path / FILE_NAME))
         self._budget = budget
         self._waits = when_spent == "wait"
-        self._sinks = name_sinks(sinks)
+        self._sinks = environment.with_store(name_sinks(sinks), store, resolve_application(application).name)
         self._concurrency = concurrency
         self._deadline = deadline
         self._score_partial = score_partial
@@ -143,6 +154,7 @@ class Worker:
         self._outbox_options = {"max_tries": max_tries, "backoff": backoff, "lease": lease}
         self._keep = (keep, keep_samples, remember)
         self._alerts = alerts
+        self._counted = False  # whether the sinks have all counts of the queue
         self._errors = Errors()
         self._damage: BaseException | None = None  # of the queue's file
         self._stop_now = threading.Event()
@@ -151,7 +163,9 @@ class Worker:
         self._pause_until = 0.0
 
     def __repr__(self) -> str:
-        return call_repr(self, str(self.path), labels(self.metrics), self.judge, sinks=self._sinks or None)
+        return call_repr(
+            self, str(self.path), labels(self.metrics), self.judge, sinks=tuple(self._sinks.values()) or None
+        )
 
     def run(self, until_empty: bool = False) -> QueueReport:
         """Run the worker until `stop`, SIGTERM or Ctrl-C.
@@ -288,9 +302,28 @@ class Worker:
         while self._safely(lambda: self._file.forget(self._file.now() - keep, samples, remember)):
             continue
         judgements.forget_judgements(time.time() - max(keep, self._patience) - self._lease)
+        self._tidy_sinks()
+
+    def _tidy_sinks(self, *, all_counts: bool = False) -> None:
+        """Tell the sinks how many samples the queue did not take, and have them delete what is too old."""
+        if counting(self._sinks):
+            # the last hours each time: another worker may have written what it read before
+            since = 0.0 if all_counts or not self._counted else time.time() - RECENT
+            found = self._safely(lambda: self._file.skip_counts(since))
+            if found is not None:
+                name, totals = found
+                self._counted = write_skip_counts(self._sinks, f"{QUEUE}{name}", totals, self._failed)
+        for name, sink in self._sinks.items():
+            tidy = getattr(sink, "tidy", None)
+            if callable(tidy):
+                try:
+                    tidy()
+                except Exception as error:
+                    self._failed(error, f"{name}.tidy")
 
     def _close(self, judgements: QueueJudgements) -> None:
         judgements.close()
+        self._tidy_sinks(all_counts=True)
         for name, sink in self._sinks.items():
             try:
                 sink.close()
