@@ -1,13 +1,15 @@
 """False alarms and power of the drop monitor on simulated traffic: `python -m tests.benchmarks.bench_monitoring`.
 
-Each line is one setting: simulated traffic (tests/benchmarks/traffic.py), looked at every hour. Give names of settings to
-run some of them, `--runs N` for another number of runs, `--seed N` for other ones. Two processes; about 45 min of CPU.
+Each line is one setting: simulated traffic (tests/benchmarks/traffic.py), looked at every hour. Give names of settings
+to run some of them, `--runs N` for another number of runs, `--seed N` for other ones. Two processes; about 45 min of
+CPU.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -15,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from assay.stats.canaries import CanaryMonitor, attribute_change
 from assay.stats.distributions import beta_cdf
 from assay.stats.drop_monitor import DropMonitor, DropState
 from tests.benchmarks.many_monitors import openings
-from tests.benchmarks.traffic import HOUR, START, Traffic, simulate
+from tests.benchmarks.traffic import DAY, HOUR, MEAN, NOISE, START, Traffic, simulate
 
 REPORTED = 2_000_000  # first seed of the figures that are reported; tuning used others
 REFERENCE = 28  # days before a drop
@@ -43,6 +46,10 @@ class Setting:
     reference: int = REFERENCE
     traffic: dict[str, Any] = field(default_factory=dict)
 
+
+#: Canary rows, scored once a day; the judge, or the application, gets worse by so much.
+CANARIES, CHANGED = 100, 0.08
+DAILY = 8  # days after the change, until which the cause is asked for once a day
 
 SETTINGS = {
     "stable": Setting("stable, 12 weeks", 84, 1_000),
@@ -102,6 +109,49 @@ def batch(job: tuple[str, int, int]) -> list[tuple[float, float]]:
     return list(zip(times, found, strict=True))
 
 
+def canary_scores(rng: np.random.Generator, days: int, strict_from: float) -> Iterator[tuple[float, dict[str, float]]]:
+    """The scores of canary rows each noon; from a day on the judge refuses a part of the good ones, always the same."""
+    good = rng.random(CANARIES) < MEAN
+    passed = MEAN * (1.0 - NOISE) + (1.0 - MEAN) * NOISE
+    refused = rng.random(CANARIES) < CHANGED / passed
+    for day in range(days):
+        verdict = good != (rng.random(CANARIES) < NOISE)
+        if day + 0.5 >= strict_from:
+            verdict &= ~refused
+        yield day + 0.5, {f"row-{number}": float(one) for number, one in enumerate(verdict)}
+
+
+def attributed(job: tuple[str, int]) -> str:
+    """The first verdict on a drop by the judge, or by the application, that is not inconclusive."""
+    cause, seed = job
+    rng = np.random.default_rng(seed)
+    at, days = REFERENCE + float(rng.uniform(0.0, 7.0)), REFERENCE + 7 + DAILY
+    worse = {"judge": {"judge": CHANGED}, "application": {"drop": CHANGED}}[cause]
+    traffic = simulate(rng, days, 1_000, at=at, **worse)
+    scorings = list(canary_scores(rng, days, at if cause == "judge" else math.inf))
+    monitor, canaries = DropMonitor(), CanaryMonitor()
+    for day, rows in hourly(traffic, min(days, math.ceil(at) + DAILY)):
+        names = traffic.conversations[rows].tolist()
+        state = monitor.update(traffic.times[rows], traffic.values[rows], clusters=names)
+        while scorings and scorings[0][0] <= day:
+            when, scores = scorings.pop(0)
+            canaries.add(START + when * DAY, scores)
+            if state.open and (verdict := attribute_change(state, canaries).verdict) != "inconclusive":
+                return verdict
+    return "inconclusive"
+
+
+def attribution_line(cause: str, runs: int, seed: int) -> str:
+    """One line of the table on causes."""
+    with get_context("spawn").Pool(2) as pool:
+        found = Counter(pool.map(attributed, [(cause, seed + number) for number in range(runs)], chunksize=5))
+    low, high = bounds(found[cause], runs)
+    said = ", ".join(f"{verdict} {count}" for verdict, count in found.most_common())
+    return (
+        f"| {cause} worse by {CHANGED * 100:.0f} points | {said}: {found[cause] / runs:.1%} | {low:.1%} to {high:.1%} |"
+    )
+
+
 def bounds(k: int, n: int) -> tuple[float, float]:
     """The exact 95% interval of a share (Clopper and Pearson 1934)."""
 
@@ -140,13 +190,19 @@ def measure(name: str, runs: int | None, seed: int) -> np.ndarray:
         return np.array([one for found in pool.map(batch, jobs, chunksize=1) for one in found])
 
 
+CAUSES = ("judge", "application")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("settings", nargs="*", default=list(SETTINGS))
+    parser.add_argument("settings", nargs="*", default=[*SETTINGS, *CAUSES])
     parser.add_argument("--runs", type=int)
     parser.add_argument("--seed", type=int, default=REPORTED)
     options = parser.parse_args()
     for name in options.settings:
+        if name in CAUSES:
+            print(attribution_line(name, options.runs or 200, options.seed), flush=True)
+            continue
         print(line(name, measure(name, options.runs, options.seed)), flush=True)
 
 

@@ -1,7 +1,8 @@
-"""The first opening of many drop monitors at once: the arithmetic of `assay.stats.drop_monitor`, for arrays of monitors.
+"""The first opening of many drop monitors at once: the arithmetic of `assay.stats.drop_monitor`, for arrays of
+monitors.
 
-A monitor of its own takes about a second for twelve weeks of hours. tests/stats/test_drop_monitor.py holds that both open
-at the same hour.
+A monitor of its own takes about a second for twelve weeks of hours. tests/stats/test_drop_monitor.py holds that both
+open at the same hour.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.stats.cluster_variance import IDLE
-from assay.stats.day_noise import LAG
+from assay.stats.day_noise import LAG, noise_factor
 from assay.stats.drop_monitor import REFERENCE_DAYS
 from assay.stats.step_evidence import FINE, OLDEST, SIZES, SPLIT, bennett
 from assay.stats.weekly_baseline import EFFECTS, FREE, PRIOR_ROWS, effects_of
@@ -45,7 +46,7 @@ class Hours:
 
         def up_to(found: np.ndarray) -> np.ndarray:
             by_hour = np.bincount(hour, weights=found, minlength=hours)[:hours]
-            return 1.0 + np.r_[0.0, np.cumsum(by_hour)[:-1]]
+            return np.asarray(1.0 + np.r_[0.0, np.cumsum(by_hour)[:-1]])
 
         squares, alone, weights = up_to(off * (off + 2.0 * before)), up_to(off * off), up_to(np.ones(off.size))
         self.variance[line] = np.maximum(squares, alone) / weights
@@ -82,7 +83,7 @@ def openings(
         factor = np.ones(many)
         if old:
             squares = (days[:, :old] ** 2 / np.maximum(rows[:, :old], EMPTY)).sum(axis=1)
-            factor = np.maximum(1.0, squares / (old + np.sqrt(2.0 * old)))
+            factor = np.array([noise_factor(old, one) for one in squares.tolist()])
         variance = found.variance[:, step] * factor
         if step >= 24 * REFERENCE_DAYS:
             if count == room:
@@ -124,12 +125,13 @@ def _thin(
     for line in range(many):
         groups: dict[int, list[int]] = {}
         for place, age in enumerate((hour - starts[line]).tolist()):
-            groups.setdefault(-1 - place if age < FINE else min(age, OLDEST) // 24, []).append(place)
+            groups.setdefault(-1 - age if age < FINE else min(age, OLDEST) // 24, []).append(place)
         for at, (day, places) in enumerate(sorted(groups.items(), key=lambda item: item[1][0])):
             kept = places[-1] if day == OLDEST // 24 else max(places, key=lambda place: float(most[line, place]))
             made[0][line, at], made[2][line, at] = starts[line, kept], seen[line, kept]
             made[1][line, at] = np.logaddexp.reduce(wealth[line, places], axis=0)
         counts.append(len(groups))
     for line, count in enumerate(counts):  # those that keep fewer starts: the last one again, without money
-        made[0][line, count : max(counts)], made[2][line, count : max(counts)] = made[0][line, count - 1], made[2][line, count - 1]
+        for whole in (made[0], made[2]):
+            whole[line, count : max(counts)] = whole[line, count - 1]
     return *made, max(counts)

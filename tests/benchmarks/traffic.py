@@ -10,6 +10,8 @@ HOUR, DAY = 3600.0, 86400.0
 START = 20_454 * DAY  # a Thursday
 #: Rows of a conversation: geometric with this mean. Minutes between its rows: exponential.
 TURNS, MINUTES = 2.0, 10.0
+#: The share of good answers.
+MEAN = 0.9
 #: The correlation of answers of one conversation, before the judge.
 WITHIN = 0.15
 #: The judge's verdict is wrong in this share of rows, either way.
@@ -39,12 +41,20 @@ def level() -> np.ndarray:
     hour = np.arange(168)
     day = (hour // 24 + 3) % 7
     found = 0.04 * np.cos((hour % 24 - 15) * np.pi / 12) - np.where(day >= 5, 0.05, 0.0)
-    return found - np.sum(found * volume())
+    return np.asarray(found - np.sum(found * volume()))
 
 
 def simulate(
-    rng: np.random.Generator, days: int, rows: float, *, mean: float = 0.9, drop: float = 0.0, at: float | None = None,
-    judge: float = 0.0, days_differ: float = 0.0, noise: float = NOISE,
+    rng: np.random.Generator,
+    days: int,
+    rows: float,
+    *,
+    mean: float = MEAN,
+    drop: float = 0.0,
+    at: float | None = None,
+    judge: float = 0.0,
+    days_differ: float = 0.0,
+    noise: float = NOISE,
 ) -> Traffic:
     """Traffic of some days.
 
@@ -87,4 +97,9 @@ def simulate(
     kept = times < days * DAY
     order = np.argsort(times[kept], kind="stable")
     expected = noise + (1.0 - 2.0 * noise) * (mean + level()[((times // HOUR) % 168).astype(int)])
-    return Traffic(START + times[kept][order], expected[kept][order], verdict[kept][order].astype(float), conversation[kept][order])
+    return Traffic(
+        START + times[kept][order],
+        expected[kept][order],
+        verdict[kept][order].astype(float),
+        conversation[kept][order],
+    )

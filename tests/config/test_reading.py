@@ -304,3 +304,39 @@ def test_the_example_of_the_page_is_one(tmp_path: Path) -> None:
     assert len(found.metrics) == 4
     assert found.gates is not None
     assert len(found.gates.gate.rules) == 3
+
+
+def test_time_zone_and_live_runs(tmp_path: Path) -> None:
+    file = tmp_path / "assay.toml"
+    file.write_text('timezone = "Europe/Berlin"\n[live]\napplication = "shop"\nretain_days = 7\nkeep_text = false\n')
+    found = configuration(file)
+    assert found is not None
+    assert found.timezone == "Europe/Berlin"
+    live = found.live
+    assert (live.application, live.retain_days, live.retain_gb, live.keep_text) == ("shop", 7, None, False)
+    file.write_text("")
+    found = configuration(file)
+    assert found is not None
+    assert (found.timezone, found.live.application) == ("UTC", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            'timezone = "Berlin"',
+            "timezone line 1: expected the IANA name of a time zone, such as UTC or Europe/Berlin, got 'Berlin'",
+        ),
+        ("timezone = 3", "timezone line 1: expected a text, got a number, 3"),
+        ("[live]\nretain_days = 0", "retain_days line 2: expected a number of days above 0, got 0"),
+        ("[live]\nretain_gb = -1", "retain_gb line 2: expected a number of gigabytes above 0, got -1"),
+        ('[live]\nkeep_text = "no"', "keep_text line 2: expected true or false"),
+        ("[live]\nretain = 3", "retain line 2: there is no such key"),
+    ],
+)
+def test_what_is_wrong_with_live_runs_is_said(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "assay.toml"
+    file.write_text(text)
+    with pytest.raises(InputError) as raised:
+        configuration(file)
+    assert said in str(raised.value).replace("live.", "")

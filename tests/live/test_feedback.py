@@ -268,3 +268,22 @@ def test_feedback_in_a_live_run_without_texts_has_no_comment(tmp_path: Path) -> 
         (row,) = store.rows("live")
     assert row.scored.sample.metadata == {"ended": at, "feedback": {"value": 0}}
     assert row.scored.values == {"probe": 1.0}
+
+
+def test_later_feedback_is_masked_and_what_is_kept_is_not_masked_again(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from assay.sinks.store import StoreSink
+    from assay.store.store import Store
+
+    live = LiveScorer([Probe()], ScriptedJudge(), sinks=[StoreSink(tmp_path, mask=lambda text: f"<{text}>")])
+    live.submit(replace(sample("a"), metadata={"user": "ann", "ended": 12.5}))
+    live.flush(10)
+    assert live.feedback("a", 0, comment="bad")
+    live.close()
+    with Store(tmp_path) as store:
+        (row,) = store.rows("live")
+    assert row.scored.sample.metadata == {
+        "user": "<ann>", "ended": 12.5, "feedback": {"value": 0, "comment": "<bad>"}
+    }  # fmt: skip
+    assert row.scored.sample.question == "<q>"

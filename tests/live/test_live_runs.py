@@ -319,6 +319,28 @@ def test_the_command_line_needs_no_set_up(tmp_path: Path, command_line: Any) -> 
         assert [run.id for run in store.runs()] == ["live/shop"]
 
 
+def test_a_worker_without_a_store_says_so_at_once(tmp_path: Path, command_line: Any) -> None:
+    SampleQueue(tmp_path / "queue").close()
+    (tmp_path / ".assay").write_text("no folder")
+    code, _, err = command_line("live", "worker", "queue", "--until-empty")
+    assert code != 0
+    assert "cannot be opened" in " ".join(err.split())
+    assert command_line("live", "worker", "queue", "--until-empty", "--no-store")[0] == 0
+
+
+def test_one_variable_names_the_store_of_application_and_commands(
+    tmp_path: Path, command_line: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "assay.toml").write_text('store = "of the file"\n')
+    monkeypatch.setenv("ASSAY_STORE", str(tmp_path / "kept"))
+    live = scorer(application="shop")
+    live.submit(sample("a"))
+    live.close()
+    code, out, _ = command_line("runs")
+    assert (code, "live/shop" in out) == (0, True)
+    assert command_line("runs", "--store", "other")[0] == 2  # there is none
+
+
 def test_the_command_line_can_keep_no_text_or_nothing(tmp_path: Path, command_line: Any) -> None:
     for options, text in ((["--no-keep-text"], None), (["--no-store"], "nothing kept"), ([], "q")):
         queue = SampleQueue(tmp_path / f"queue{len(options)}{text}", application="shop")

@@ -51,6 +51,8 @@ class StoreBench(Bench):
         self.path = folder / "store"
 
     def sink(self, **options: Any) -> Sink:
+        if "texts" in options:
+            options["keep_text"] = options.pop("texts")
         return StoreSink(self.path, **options)
 
     def stored_scores(self) -> list[StoredScore]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import multiprocessing
 import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,9 @@ import assay
 from assay import Context, InputError, Sample, Score, ScoredSample, ScriptedJudge, Store
 from assay.cli.main import main
 from assay.errors import StoreError
+from assay.evaluation.external_runs import open_run
 from assay.evaluation.result import Result
+from assay.evaluation.scored_data import scored_data
 from assay.evaluation.sharded.job import evaluate_in_processes
 from assay.sinks.store import StoreSink
 from assay.store.postgres import MIGRATIONS, PostgresTables
@@ -382,3 +386,22 @@ def test_a_path_that_was_made_of_it_is_it(url: str) -> None:
     assert isinstance(store._tables, PostgresTables)
     with Store(url) as again:
         assert again.get_judgement("k") == b"1"
+
+
+def test_its_address_is_its_last_run_and_followed_by_a_name_that_run(
+    url: str, command_line: Callable[..., tuple[int, str, str]]
+) -> None:
+    for name, rows in (("first", ROWS), ("second", ROWS[:5])):
+        assay.evaluate(rows, "faithfulness", counting(), store=url, run=name, progress=False)
+    for address, rows in ((url, 5), (f"{url}#first", 12), (f"{url}#last", 5)):
+        found = open_run(address)
+        assert found.rows == rows
+        found.store.close()
+    with pytest.raises(InputError, match="'third' is not in the store"):
+        open_run(f"{url}#third")
+    code, out, err = command_line("show", f"{url}#first", "--json")
+    assert (code, json.loads(out)["rows"]) == (0, 12)
+    data = scored_data(f"{url}#first")
+    assert data is not None
+    assert len(list(data)) == 12
+    assert not any("s3cret" in text for text in (out, err, data.name))

@@ -395,6 +395,18 @@ def _has_wal(path: Path) -> bool:
         return False
 
 
+def has_table(path: Path, name: str) -> bool:
+    """Whether a database has a table. False for one that cannot be read. Nothing is written, nor migrated."""
+    with (
+        contextlib.suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db,
+    ):
+        return (
+            db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)).fetchone() is not None
+        )
+    return False
+
+
 @contextmanager
 def scratch(path: Path) -> Iterator[sqlite3.Connection]:
     """A file for what does not fit into memory, of one user and for a moment: it survives nothing, and is fast."""

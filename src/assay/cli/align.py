@@ -9,8 +9,9 @@ import typer
 
 from assay.cli.config_defaults import from_the_file
 from assay.cli.option_groups import grouped
-from assay.cli.options import ColumnsOption, JsonOption, JudgeOptions, StoreOption, column_map, opened
+from assay.cli.options import ColumnsOption, JsonOption, JudgeOptions, StoreOption, column_map
 from assay.cli.output import say, say_json, show
+from assay.cli.run_argument import run_held
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -98,7 +99,6 @@ def _scored(
 ) -> tuple[Result, Labels]:
     from assay.analysis.judges.alignment.labels import read_labels
     from assay.analysis.judges.alignment.scoring import bring_texts, score_labels
-    from assay.evaluation.result import Result
 
     if data is not None:
         from assay.evaluation.evaluate import evaluate
@@ -114,5 +114,5 @@ def _scored(
             return score_labels(known, metrics, judge.resolve(), store, not quiet), known
     if judge != JudgeOptions() and not from_the_file("judge"):
         raise InputError("--judge: goes with labels that bring their texts, or with --data; a run has been judged")
-    result = Result.load(run or "last", opened(store))
+    result = run_held(run or "last", store)
     return result, read_labels(labels, list(result.metrics))

@@ -40,7 +40,9 @@ def cascade(
         list[str] | None, typer.Option("--map", help="FIELD=COLUMN, where a column has a name of your own.")
     ] = None,
     limit: Annotated[int, typer.Option(help="Read at most this many rows.")] = 300,
-    store: Annotated[Path, typer.Option(help="Folder that keeps judgements; a rerun is free.")] = Path(".assay"),
+    store: Annotated[
+        Path, typer.Option(envvar="ASSAY_STORE", help="Folder that keeps judgements; a rerun is free.")
+    ] = Path(".assay"),
     seed: Annotated[int, typer.Option(help="Decides which rows order the bands and which test them.")] = 0,
 ) -> None:
     """Calibrate a cascade on your rows: which cases a second judge decides."""

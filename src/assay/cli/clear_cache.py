@@ -28,7 +28,9 @@ def clear_cache(
     rows: Annotated[bool, typer.Option("--rows", help="With RUN: delete the run and its rows as well.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be deleted.")] = False,
     judges: Annotated[bool, typer.Option("--judges", help="Only count the judgements of each judge.")] = False,
-    store: Annotated[Path, typer.Option(help="Folder that keeps judgements and runs.")] = Path(".assay"),
+    store: Annotated[Path, typer.Option(envvar="ASSAY_STORE", help="Folder that keeps judgements and runs.")] = Path(
+        ".assay"
+    ),
 ) -> None:
     """Delete judgements, so that the judge is asked again. Options combine with 'and'."""
     if rows and run is None:

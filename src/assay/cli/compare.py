@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from assay._util.terminal import pluralize, width
-from assay.cli.options import ClusterOption, JsonOption, ScaleOption, SlicesOption, StoreOption
+from assay.cli.options import ClusterOption, JsonOption, ScaleOption, SlicesOption, StoreOption, WhereOption
 from assay.cli.output import say, say_json, show
 from assay.cli.run_argument import Scales, run_held, scales_of
 from assay.errors import InputError
@@ -26,7 +26,7 @@ def compare(
         list[str] | None,
         typer.Argument(
             metavar="FIRST [SECOND ...]",
-            help="Baseline, and runs to compare with it ('last' without one): a run, or mlflow:RUN, ragas:FILE.",
+            help="Baseline, and runs to compare with it ('last' without one): a run, a file, mlflow:RUN, ragas:FILE.",
         ),
     ] = None,
     *,
@@ -56,6 +56,7 @@ def compare(
     ] = "sign-flip",
     scale: ScaleOption = None,
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
+    where: WhereOption = None,
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
 ) -> None:
@@ -69,7 +70,7 @@ def compare(
     if n < 0:
         raise InputError(f"-n: expected 0 or more, got {n}")
     scales = scales_of(scale)
-    held = [run_held(run, store, scales) for run in _named([*(elsewhere or ()), *(runs or ())])]
+    held = [run_held(run, store, scales, where=where) for run in _named([*(elsewhere or ()), *(runs or ())])]
     names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
     if len(held) > 2 or each or out is not None:
         _refuse_for_matrix({"--slice": slices, "--anchors": anchors, "--test": test != "sign-flip"})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.cli.options import JudgeOptions, opened
+from assay.cli.options import JudgeOptions
 from assay.cli.output import say, say_json, show
+from assay.cli.run_argument import run_held
 
 
 def show_definitions(run: str, row: str, metric: str, judge: JudgeOptions, store: Path, as_json: bool) -> None:
@@ -14,13 +15,11 @@ def show_definitions(run: str, row: str, metric: str, judge: JudgeOptions, store
     What the store knows of the row is not asked again.
     """
     from assay.analysis.lens import headline, look
-    from assay.evaluation.result import Result
     from assay.judges.cache import JudgementCache
     from assay.report.comparison_table import formula, lens_table
 
-    kept = opened(store)
-    result = Result.load(run, kept)
-    found = look(result.row(row).sample, metric, JudgementCache(judge.resolve(), kept.judgements(result.run)))
+    result = run_held(run, store)
+    found = look(result.row(row).sample, metric, JudgementCache(judge.resolve(), result.store.judgements(result.run)))
     if as_json:
         say_json(
             [

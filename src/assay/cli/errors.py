@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,9 +11,9 @@ import typer
 
 from assay._util.terminal import pluralize, width
 from assay.cli.error_terms import for_the_command_line
-from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, named_again
+from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, WhereOption, named_again
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import run_again, run_held
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ def errors(
         str | None, typer.Option(metavar="CAUSE", help="List the rows of this cause, as 'missing_input'.")
     ] = None,
     n: Annotated[int | None, typer.Option("-n", "--rows", help="With --cause: how many rows. Default: 20.")] = None,
+    where: WhereOption = None,
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
     as_csv: CsvOption = None,
@@ -45,7 +45,7 @@ def errors(
         raise InputError(f"-n: expected at least 1, got {n}")
     if n is not None and cause is None:
         raise InputError("-n: goes with --cause CAUSE")
-    result = run_held(run, store)
+    result = run_held(run, store, notes=True, where=where)
     found = _of_cause(result, cause)
     if as_json:
         say_json([asdict(one) for one in found], indent=2)
@@ -54,7 +54,8 @@ def errors(
     if as_json or as_csv == STDOUT:
         return
     if found:
-        _show(result, [replace(one, message=for_the_command_line(one.message)) for one in found], cause, n, store)
+        again = run_again(run, result), named_again(store)
+        _show(result, [replace(one, message=for_the_command_line(one.message)) for one in found], cause, n, again)
     else:
         say(f"every score of run {result.run} has a value")
 
@@ -71,7 +72,9 @@ def _of_cause(result: Result, cause: str | None) -> Sequence[MetricError]:
     return chosen
 
 
-def _show(result: Result, found: Sequence[MetricError], cause: str | None, n: int | None, store: Path) -> None:
+def _show(
+    result: Result, found: Sequence[MetricError], cause: str | None, n: int | None, again: tuple[str, str]
+) -> None:
     from assay.cli.error_remedies import remedy_for
     from assay.evaluation.error_groups import error_groups, rows_in, unscored_rows
     from assay.report.error_list import SCREEN, error_groups_list
@@ -84,10 +87,8 @@ def _show(result: Result, found: Sequence[MetricError], cause: str | None, n: in
     say(f"rows that lack a score: {of} ({pluralize(len(found), 'score')})\n")
     groups = error_groups(rows)
     show(error_groups_list(groups, width(), SCREEN - _AROUND, remedy_for))
-    say(
-        f"\nthe rows of a cause: assay errors {shlex.quote(result.run)} --cause {groups[0].cause}{named_again(store)}",
-        aside=True,
-    )
+    run, store = again
+    say(f"\nthe rows of a cause: assay errors {run} --cause {groups[0].cause}{store}", aside=True)
 
 
 def _show_rows(rows: Sequence[UnscoredRow], cause: str, n: int) -> None:

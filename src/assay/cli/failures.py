@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,13 +10,13 @@ import typer
 
 from assay._util.terminal import pluralize, width
 from assay.cli.config_defaults import configuration_in_use
-from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption
+from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, WhereOption
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
 from assay.cli.run_argument import run_held
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.analysis.diagnosis.threshold_failures import Threshold, ThresholdFailure
+    from assay.analysis.diagnosis.threshold_failures import FailureSummary, Threshold
     from assay.analysis.gates import GateRule
     from assay.evaluation.result import Result
 
@@ -34,6 +33,7 @@ def failures(
         list[str] | None,
         typer.Option(metavar="METRIC=NUMBER", help="List the rows with a value above this; repeatable."),
     ] = None,
+    where: WhereOption = None,
     store: StoreOption = Path(".assay"),
     n: Annotated[int, typer.Option("-n", "--rows", help="How many rows are shown.")] = 20,
     as_json: JsonOption = False,
@@ -47,23 +47,24 @@ def failures(
     Without --below and --above the thresholds are the limits at_least and at_most of the configuration's gates.
     Without these they are the defaults of `assay causes`. Rows without a value are in `assay errors`.
     """
-    from assay.analysis.diagnosis.threshold_failures import threshold_failures
+    from assay.analysis.diagnosis.threshold_failures import summarize_failures, threshold_failures
 
     check_csv(as_csv)
     if n < 1:
         raise InputError(f"-n: expected at least 1, got {n}")
-    result = run_held(run, store)
+    result = run_held(run, store, notes=True, where=where)
     thresholds = _thresholds(result, below or [], above or [])
-    found = threshold_failures(result, thresholds)
-    records = [{**asdict(one), "threshold": str(one.threshold)} for one in found]
-    if as_json:
-        say_json(records, indent=2)
-    if as_csv is not None:
-        write_csv(records, COLUMNS, as_csv)
+    if as_json or as_csv is not None:
+        records = [{**asdict(one), "threshold": str(one.threshold)} for one in threshold_failures(result, thresholds)]
+        if as_json:
+            say_json(records, indent=2)
+        if as_csv is not None:
+            write_csv(records, COLUMNS, as_csv)
     if as_json or as_csv == STDOUT:
         return
-    if found:
-        _show(result, thresholds, found, n)
+    found = summarize_failures(result, thresholds, n)
+    if found.rows:
+        _show(result, found, n)
     else:
         limits = ", ".join(f"{one.metric} {one}" for one in thresholds)
         say(f"no row of run {result.run} fails: {limits}")
@@ -89,15 +90,13 @@ def _threshold(rule: GateRule) -> Threshold:
     return Threshold(rule.metric, rule.limit, below=rule.kind == "at_least")
 
 
-def _show(result: Result, thresholds: list[Threshold], failures: Sequence[ThresholdFailure], n: int) -> None:
-    from assay.analysis.diagnosis.threshold_failures import by_row
+def _show(result: Result, found: FailureSummary, n: int) -> None:
     from assay.report.failure_list import failure_counts, failure_rows
 
-    rows = by_row(result, failures)
-    show(failure_counts(result, thresholds, failures))
+    show(failure_counts(result, found))
     say("")
-    show(failure_rows(rows[:n], width()))
+    show(failure_rows(found.first, width()))
     say(
-        f"\n{min(n, len(rows)):,} of {pluralize(len(rows), 'row')} shown"
-        + (f"; all: -n {len(rows)}" if n < len(rows) else "")
+        f"\n{min(n, found.rows):,} of {pluralize(found.rows, 'row')} shown"
+        + (f"; all: -n {found.rows}" if n < found.rows else "")
     )

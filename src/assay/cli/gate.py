@@ -19,7 +19,7 @@ from assay.cli.gate_options import (
     rules_given,
     write_decision,
 )
-from assay.cli.options import ClusterOption, JsonOption, RunArgument, ScaleOption, StoreOption
+from assay.cli.options import ClusterOption, JsonOption, RunArgument, ScaleOption, StoreOption, WhereOption
 from assay.cli.output import say, say_json, show
 from assay.cli.run_argument import run_held, scales_of
 from assay.errors import InputError
@@ -63,6 +63,7 @@ def gate(
         ),
     ] = False,
     n: Annotated[int, typer.Option("-n", "--rows", help="How many rows to name for each rule.")] = 5,
+    where: WhereOption = None,
     store: StoreOption = Path(".assay"),
     baseline_store: Annotated[
         Path | None, typer.Option(help="The store of the baseline, where it is another one.")
@@ -91,9 +92,13 @@ def gate(
     )
     meant = _with_options(gate_meant(given, required=True), cluster, any_judge, noise, thresholds)
     scales = scales_of(scale)
-    result = run_held(run, store, scales)
+    result = run_held(run, store, scales, notes=True, where=where, check=True)
     against = baseline or (configured_baseline() if meant.relative else None)
-    before = None if against is None else run_held(against, baseline_store or store, scales)
+    before = (
+        None
+        if against is None
+        else run_held(against, baseline_store or store, scales, notes=True, where=where, check=True)
+    )
     decision = check(meant, result, before, witnesses=n)
     _print(decision, as_json, markdown)
     write_decision(decision, summary, junit)

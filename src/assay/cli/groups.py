@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from assay.cli.add_cases import add
 from assay.cli.align import align
 from assay.cli.batches import batches
 from assay.cli.batching import batching
@@ -21,6 +22,7 @@ from assay.cli.probe import probe
 from assay.cli.store import info, prune
 from assay.cli.store_check import check as check_store
 from assay.cli.store_check import repair
+from assay.cli.trend import trend
 from assay.cli.trust import trust
 from assay.cli.watch import watch
 from assay.cli.worker import worker
@@ -30,9 +32,10 @@ def _group(description: str) -> typer.Typer:
     return typer.Typer(add_completion=False, no_args_is_help=True, help=description)
 
 
-data = _group("Data sets: plan, label, import, export.")
+data = _group("Data sets: plan, label, add, import, export.")
 data.command()(configured(plan))
 data.command()(configured(label))
+data.command()(configured(add))
 data.command("import")(import_traces)
 data.command()(configured(export))
 
@@ -41,8 +44,9 @@ for command in (check, align, noise, probe, batching, cascade):
     judge.command()(configured(command))
 judge.command()(trust)
 
-live = _group("Live traffic: queue worker, alerts, capture check.")
+live = _group("Live traffic: queue worker, trends, alerts, capture check.")
 live.command()(configured(worker))
+live.command()(configured(trend))
 live.command()(configured(watch))
 live.command()(capture)
 

@@ -9,8 +9,9 @@ from typing import Annotated, cast
 import typer
 
 from assay._util.terminal import is_terminal
-from assay.cli.options import RunArgument, StoreOption, opened
+from assay.cli.options import RunArgument, StoreOption
 from assay.cli.output import say, show
+from assay.cli.run_argument import run_held
 from assay.errors import InputError
 
 
@@ -41,14 +42,13 @@ def label(
     """
     from assay.analysis.judges.alignment.active_sampling import LEVELS, What
     from assay.analysis.judges.alignment.labelling_session import VerdictDisplay, session
-    from assay.evaluation.result import Result
 
     if what not in LEVELS:
         raise InputError(f"--what: expected {', '.join(LEVELS)}, got {what!r}")
     if not out.parent.is_dir():
         raise InputError(f"--out: there is no folder {str(out.parent)!r}")
     found = session(
-        Result.load(run, opened(store)),
+        run_held(run, store),
         out,
         cast("What", what),
         read=_read,

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 JUDGE_PANEL = "Judge"
 #: The values of --batched-questions, and the words of Python and of the configuration for them.
 
-RunArgument = Annotated[str, typer.Argument(help="The run's name, or 'last'.")]
+RunArgument = Annotated[
+    str,
+    typer.Argument(
+        help="Name of the run, or 'last'; also a file with its rows, a queue's folder, STORE#RUN, or ragas:FILE."
+    ),
+]
 MetricsOption = Annotated[str | None, typer.Option(help="Names with commas; see `assay metrics`.")]
 ColumnsOption = Annotated[
     list[str] | None,

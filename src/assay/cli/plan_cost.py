@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import opened
 from assay.cli.output import say, say_json
+from assay.cli.run_argument import run_held
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ class CostOptions:
 
 def print_cost(rows: int, options: CostOptions, store: Path, as_json: bool) -> None:
     """Print the cost estimate of scoring so many rows."""
-    from assay.evaluation.result import Result
     from assay.evaluation.sharded.estimate import estimate
 
     found = estimate(
@@ -73,7 +72,7 @@ def print_cost(rows: int, options: CostOptions, store: Path, as_json: bool) -> N
         prices=options.prices,
         calls_per_minute=options.calls_per_minute,
         tokens_per_minute=options.tokens_per_minute,
-        like=None if options.like is None else Result.load(options.like, opened(store)),
+        like=None if options.like is None else run_held(options.like, store),
     )
     if as_json:
         say_json(asdict(found), indent=2)

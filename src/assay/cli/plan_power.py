@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import opened
 from assay.cli.output import say, say_json
+from assay.cli.run_argument import run_held
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -148,17 +148,15 @@ def _of_noise(file: Path, options: PowerOptions) -> _Scores:
 def _of_run(run: str, options: PowerOptions, store: Path) -> _Scores:
     """From a past run."""
     from assay.analysis.power import world_of
-    from assay.evaluation.result import Result
 
     if options.cluster_size is not None:
         raise InputError("--cluster-size: goes without a run; with one give --cluster COLUMN")
-    kept = opened(store)
-    first = Result.load(run, kept)
+    first = run_held(run, store)
     metric = options.metric or _only(first.metrics, "run")
     past = world_of(
         first,
         metric,
-        None if options.again is None else Result.load(options.again, kept),
+        None if options.again is None else run_held(options.again, store),
         cluster=options.cluster,
         correlation=options.correlation,
         paired=not options.unpaired,

@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from assay.cli.option_groups import grouped
-from assay.cli.options import ClusterOption, JudgeOptions, RunArgument, ScaleOption, SlicesOption, StoreOption
+from assay.cli.options import (
+    ClusterOption,
+    JudgeOptions,
+    RunArgument,
+    ScaleOption,
+    SlicesOption,
+    StoreOption,
+    WhereOption,
+)
 from assay.cli.output import say
 from assay.cli.run_argument import run_held, scales_of
 from assay.errors import InputError
@@ -39,6 +47,7 @@ def report(
     scale: ScaleOption = None,
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
     judge: JudgeOptions,
+    where: WhereOption = None,
     store: StoreOption = Path(".assay"),
 ) -> None:
     """Write a report of a run as HTML, Markdown, JUnit, CSV, Parquet or JSON.
@@ -58,10 +67,10 @@ def report(
         raise InputError("--fail-below: goes with -o FILE.xml")
     scales = scales_of(scale)
     names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
-    result = run_held(run, store, scales)
+    result = run_held(run, store, scales, where=where)
     found = report_of(
         result,
-        None if baseline is None else run_held(baseline, store, scales),
+        None if baseline is None else run_held(baseline, store, scales, where=where),
         ReportOptions(names, tuple(slices or ()), cluster, any_judge, judge=lambda: judge.resolve_if(result.judge)),
     )
     write_report(found, out, least)

@@ -1,12 +1,14 @@
-"""Runs as the command line names them: those of a store, and those that other tools hold."""
+"""Runs as the command line names them: of a store, in files and queues, and those that other tools hold."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.options import opened
-from assay.errors import InputError
+from assay.cli.config_defaults import configuration_in_use
+from assay.cli.options import where_of
+from assay.cli.output import say
 
 if TYPE_CHECKING:
     from assay.evaluation.result import Result
@@ -21,26 +23,49 @@ def scales_of(given: list[str] | None) -> Scales:
     return stated(given or ())
 
 
-def run_held(run: str, folder: Path, scales: Scales | None = None) -> Result:
-    """A run of the store, or of another tool, for which no store has to be there: `mlflow:RUN`, `ragas:scores.csv`.
+def run_held(
+    run: str,
+    folder: Path,
+    scales: Scales | None = None,
+    *,
+    notes: bool = False,
+    where: list[str] | None = None,
+    check: bool | None = None,
+) -> Result:
+    """A run of the store, of a file, a queue, another store or another tool: see `external_runs.open_run`.
 
-    Raises InputError for a run that is not there.
+    Args:
+        run: What the user named.
+        folder: The store.
+        scales: What `--scale` states.
+        notes: Print what the run's notes say on stderr, where it is none of the store: for commands that print no
+            notes.
+        where: Conditions of --where.
+        check: See `Result.load`.
+
+    Raises:
+        InputError: There is no such run.
     """
-    from assay.data.named_sources import is_source_name
-    from assay.evaluation.external_runs import FILES, load_external_run
-    from assay.evaluation.result import Result
+    from assay.evaluation.external_runs import open_run
+    from assay.store.windows import UTC_NAME
 
-    if _has(run, folder):
-        return Result.load(run, opened(folder))
-    if is_source_name(run):
-        return load_external_run(run, scales)
-    if Path(run).is_file():
-        raise InputError(f"{run!r} is a file; say whose results it has, as in {FILES[0]}:{run} ({', '.join(FILES)})")
-    return Result.load(run, opened(folder))
+    config = configuration_in_use()
+    timezone = UTC_NAME if config is None else config.timezone
+    result = open_run(run, folder, scales=scales, where=where_of(where), timezone=timezone, check=check)
+    elsewhere = result.run == run and _is_elsewhere(result, folder)
+    if notes and (elsewhere or result.selection is not None):
+        for note in result.notes:
+            say(f"note: {note}", aside=True)
+    return result
 
 
-def _has(run: str, folder: Path) -> bool:
-    try:
-        return opened(folder).has_run(run)
-    except InputError:  # there is no store
-        return False
+def run_again(run: str, result: Result) -> str:
+    """The run as an argument of a further command, quoted for the shell: by its name where it was "last"."""
+    return shlex.quote(result.run if run == "last" else run)
+
+
+def _is_elsewhere(result: Result, folder: Path) -> bool:
+    from assay.store.tables import file_of, is_database
+
+    address = result.store.address
+    return not is_database(address) and str(address) != str(file_of(folder))

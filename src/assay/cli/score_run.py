@@ -15,6 +15,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.analysis.gates.early_stopping import Early
+    from assay.data import Data
     from assay.evaluation.result import Result
     from assay.judges import BaseJudge
     from assay.judges.budget.budget import Budget
@@ -113,10 +114,9 @@ def run_job(job: ScoreJob) -> tuple[Result, Early | None]:
 
 
 def _score_here(job: ScoreJob) -> tuple[Result, Early | None]:
-    from assay.data import open_data
     from assay.evaluation.evaluate import evaluate
 
-    rows = open_data(job.source, limit=job.limit, **job.reading)
+    rows = _rows_of(job)
     sequential = None
     if job.sequential:
         rows, sequential = watch(job.stakes, rows, job.metrics, job.judge)
@@ -131,6 +131,18 @@ def _score_here(job: ScoreJob) -> tuple[Result, Early | None]:
         **job.common,
     )
     return result, sequential
+
+
+def _rows_of(job: ScoreJob) -> Data:
+    """The data: files, sources, or the samples of a store's run or a queue."""
+    from assay.data import open_data
+    from assay.evaluation.scored_data import scored_data
+
+    if len(job.data) == 1 and job.reading["format"] is None and not job.reading["column_map"]:
+        found = scored_data(job.data[0], limit=job.limit, language=job.reading["language"])
+        if found is not None:
+            return found
+    return open_data(job.source, limit=job.limit, **job.reading)
 
 
 def _score_in_shards(job: ScoreJob) -> Result:

@@ -11,10 +11,10 @@ from assay._util.terminal import width
 from assay.cli.config_defaults import from_the_file
 from assay.cli.definitions import show_definitions
 from assay.cli.option_groups import grouped
-from assay.cli.options import JsonOption, JudgeOptions, RunArgument, StoreOption
+from assay.cli.options import JsonOption, JudgeOptions, RunArgument, StoreOption, WhereOption
 from assay.cli.output import check_csv, say, say_json
 from assay.cli.output import show as render
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import run_again, run_held
 from assay.cli.score_output import print_result
 from assay.cli.show_options import TableOptions
 from assay.errors import InputError
@@ -48,6 +48,7 @@ def show(
     ] = None,
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
     table: TableOptions,
+    where: WhereOption = None,
     as_json: JsonOption = False,
     store: StoreOption = Path(".assay"),
     judge: JudgeOptions,
@@ -64,7 +65,7 @@ def show(
         return
     if judge != JudgeOptions() and not from_the_file("judge"):
         raise InputError("--judge: goes with --definitions; a run has its judge")
-    result = run_held(run, store)
+    result = run_held(run, store, notes=row is not None, where=where)
     if metric is not None and metric not in result.metrics:
         raise InputError(f"--metric: {metric!r} is not in this run; it has {', '.join(result.metrics)}")
     if row is not None:
@@ -75,7 +76,8 @@ def show(
         check_csv(table.as_csv)
         print_result(result, table.output(as_json), overview=True)
     else:
-        _show_run(result, None if baseline is None else run_held(baseline, store), metric, any_judge)
+        before = None if baseline is None else run_held(baseline, store, where=where)
+        _show_run(result, before, metric, any_judge, run_again(run, result))
 
 
 def _show_row(result: Result, run: str, row: str, metric: str | None, full: bool, as_json: bool) -> None:
@@ -84,19 +86,19 @@ def _show_row(result: Result, run: str, row: str, metric: str | None, full: bool
     if as_json:
         say_json(result.row(row).to_dict(), indent=2)
         return
-    render(sample_view(result.store.get_row(result.run, row), metric, full=full))
+    render(sample_view(result.get_row(row), metric, full=full))
     if metric is None and not full and result.explain(row).shortened:
         say(f"\nshortened; all verdicts: assay show {run} {row} --full", aside=True)
 
 
-def _show_run(result: Result, baseline: Result | None, metric: str | None, any_judge: bool) -> None:
+def _show_run(result: Result, baseline: Result | None, metric: str | None, any_judge: bool, named: str) -> None:
     from assay.report.build import ReportOptions, report_of
 
     options = ReportOptions([metric] if metric else None, any_judge=any_judge, moved=MOVED)
-    _show_report(report_of(result, baseline, options))
+    _show_report(report_of(result, baseline, options), named)
 
 
-def _show_report(report: Report) -> None:
+def _show_report(report: Report, named: str) -> None:
     from assay.evaluation.display.table import as_rich
     from assay.report.comparison_table import moved_lines
     from assay.report.lists import lowest_list
@@ -116,7 +118,7 @@ def _show_report(report: Report) -> None:
         say("\nthe rows with the worst values")
         render(lowest)
     say(
-        f"\none row: assay show {report.result.run} ROW; all rows as a page: assay report {report.result.run}",
+        f"\none row: assay show {named} ROW; all rows as a page: assay report {named}",
         aside=True,
     )
 

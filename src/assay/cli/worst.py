@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, opened
+from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, WhereOption
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
+from assay.cli.run_argument import run_held
 from assay.errors import InputError
 
 
@@ -16,19 +17,19 @@ def worst(
     metric: Annotated[str, typer.Argument(help="The metric to sort by.")],
     run: RunArgument = "last",
     n: Annotated[int, typer.Option("-n", "--rows", help="How many rows.")] = 10,
+    where: WhereOption = None,
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
     as_csv: CsvOption = None,
 ) -> None:
     """Show the rows with the worst values of a metric, with evidence."""
-    from assay.evaluation.result import Result
     from assay.report.lists import worst_list
     from assay.store.rows import flat_record
 
     check_csv(as_csv)
     if n < 1:
         raise InputError(f"-n: expected at least 1, got {n}")
-    result = Result.load(run, opened(store))
+    result = run_held(run, store, notes=True, where=where)
     rows = result.worst(metric, n)
     if as_json:
         say_json([{"row": row.number, **row.scored.to_dict()} for row in rows], indent=2)

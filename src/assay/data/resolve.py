@@ -9,6 +9,7 @@ from typing import NamedTuple
 from assay.data.columns import ColumnMap
 from assay.data.files import from_path
 from assay.data.named_sources import from_name, is_source_name, without_secrets
+from assay.data.outputs.samples import scored_source
 from assay.data.paths import STDIN, from_stdin, paths_of
 from assay.data.sources import Source, from_object
 from assay.errors import InputError
@@ -43,7 +44,7 @@ def resolve_sources(
         return [ResolvedSource(without_secrets(data), from_name(data, limit, column_map), None)]
     paths = paths_of(data)
     if paths is not None:
-        return [ResolvedSource(_name_of(path), _from_file(path, format), column_map) for path in paths]
+        return [ResolvedSource(_name_of(path), _from_file(path, format, column_map), column_map) for path in paths]
     if format is not None:
         raise InputError("format: goes with files and standard input")
     source = from_object(data)
@@ -54,7 +55,10 @@ def _name_of(path: Path) -> str:
     return "standard input" if str(path) == STDIN else str(path)
 
 
-def _from_file(path: Path, format: str | None) -> Source:
+def _from_file(path: Path, format: str | None, column_map: ColumnMap | None) -> Source:
+    """The rows of a file; of one that assay wrote with scores its samples, unless the user names columns."""
     if str(path) == STDIN:
         return from_stdin(format)
+    if format is None and not column_map and (scored := scored_source(path)) is not None:
+        return scored
     return dataclasses.replace(from_path(path, format), folder=Path(path).parent)

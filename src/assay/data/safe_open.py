@@ -34,7 +34,7 @@ def open_bytes(path: Path, unpacked: int | None = None) -> BinaryIO:
         file = path.open("rb")
     except OSError as error:
         raise InputError(f"{path.name!r} cannot be opened: {error.strerror}") from None
-    zipped = path.suffix.lower() == ".gz"
+    zipped = path.suffix.lower() == ".gz" or _is_gzip(file)
     if zipped:
         reader = _GzipReader(file, byte_limits.unpacked_limit(size, unpacked))
         file = io.BufferedReader(cast(io.RawIOBase, reader), 1 << 16)
@@ -48,6 +48,14 @@ def open_bytes(path: Path, unpacked: int | None = None) -> BinaryIO:
         file.close()
         raise InputError(f"{path.name!r} is UTF-16; save it as UTF-8")
     return cast(BinaryIO, file)
+
+
+def _is_gzip(file: BinaryIO) -> bool:
+    """Whether a file is gzipped, whatever its name says. An error of reading comes up where it is read."""
+    try:
+        return bool(file.peek(2)[:2] == b"\x1f\x8b")  # type: ignore[attr-defined]
+    except OSError:
+        return False
 
 
 class _GzipReader(io.RawIOBase):

@@ -25,6 +25,10 @@ class RunWithRows(Protocol):
     missing: int
     pruned: int
 
+    damaged_rows: tuple[int, ...]
+
+    @property
+    def stored_run(self) -> str: ...
     @property
     def lost(self) -> int: ...
     @property
@@ -40,7 +44,10 @@ def lost_rows(result: RunWithRows) -> Iterator[tuple[int | None, str]]:
     Returns:
         Number of each in the data, None where it is not known, and why the row is lost.
     """
-    unreadable = ((number, "the row could not be read") for number in result.store.unreadable(result.run))
+    unreadable = (
+        (number, "the row could not be read")
+        for number in result.damaged_rows or result.store.unreadable(result.stored_run)
+    )
     missing = repeat((None, "the row is missing from the store"), result.missing)
     return chain(unreadable, missing, repeat((None, "the row was pruned"), result.pruned))
 

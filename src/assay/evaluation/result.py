@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,8 +24,10 @@ from assay.evaluation.summary import Summary
 from assay.records import ScoredSample, Usage
 from assay.sinks.writing import Deliveries
 from assay.store.digests import RowDigests
+from assay.store.live_counts import read_counts
 from assay.store.rows import Row, flat_record
 from assay.store.store import Store
+from assay.store.windows import UTC_NAME, Window, parse_window, split_run
 
 if TYPE_CHECKING:
     import pandas
@@ -68,6 +71,20 @@ class MetricError(Tabular):
         return shortened(f"<MetricError {self}>", 160)
 
 
+@dataclass(frozen=True, slots=True)
+class RowSelection:
+    """Some rows of a stored run: those of a window, and with values of slice keys."""
+
+    run: str
+    window: Window | None = None
+    where: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        name = self.run if self.window is None else f"{self.run}@{self.window.text}"
+        conditions = ", ".join(f"{key}={value}" for key, value in self.where.items())
+        return f"{name} ({conditions})" if conditions else name
+
+
 @dataclass(slots=True)
 class Result:
     """One run: its summaries, and access to its rows. Rows stay in the store, so that a result does not grow with them.
@@ -100,6 +117,10 @@ class Result:
         overview: Grounded answers, answered questions and retrieval that found it, as shares of rows.
         default_metrics: Whether no metrics were named, so that the overview leads the table of means.
         damaged_rows: Numbers of the rows that cannot be read, where all rows were read to know it.
+        selection: The window and the conditions that its rows meet; None: all rows of the run.
+        skipped: Cause -> samples of a live run that were heard in the window and have no row.
+        effective_n: How many rows of one weight say as much (Kish), where rows were sampled at different rates; None
+            where all have one weight.
     """
 
     run: str
@@ -128,76 +149,140 @@ class Result:
     overview: Overview = field(default_factory=Overview)
     default_metrics: bool = False
     damaged_rows: tuple[int, ...] = ()
+    selection: RowSelection | None = None
+    skipped: dict[str, int] = field(default_factory=dict)
+    effective_n: float | None = None
 
     @classmethod
-    def load(cls, run: str = "last", store: Store | str | Path = ".assay", *, check: bool | None = None) -> Result:
+    def load(
+        cls,
+        run: str = "last",
+        store: Store | str | Path = ".assay",
+        *,
+        check: bool | None = None,
+        where: Mapping[str, str] | None = None,
+        timezone: str = UTC_NAME,
+    ) -> Result:
         """Load a run from a store, also one that is damaged or did not finish: see `incomplete`.
 
         Args:
-            run: Name of the run, or "last".
+            run: Name of the run, or "last". With a window of time: "live/shop@7d", "live/shop@14d..7d",
+                "live/shop@2026-11-01..2026-11-08", "live/shop@yesterday" (see `assay.store.windows.parse_window`).
             store: The store, its folder or its database URL.
             check: Whether to read all rows to find out if they are the ones that were saved. None: for runs of at most
                 20,000 rows. Lost rows are found in any case.
+            where: Only rows with these values of slice keys: {"version": "1.4"}.
+            timezone: IANA name of the time zone of days in windows.
 
         Returns:
             The run, with the summaries of its rows.
 
         Raises:
-            InputError: There is no such run.
+            InputError: There is no such run, no row has one of the slice keys, or the window cannot be read.
         """
         store = store if isinstance(store, Store) else Store(store)
-        run = store.run_id(run)
-        info = store.get_run(run)
-        result = cls(run=run, store=store, judge=info["judge"], stopped=info.get("stopped"), ended=run_end_in(info))
+        named, text = split_run(run, store.has_run)
+        named = store.run_id(named)
+        info = store.get_run(named)
+        selection = None
+        if text is not None or where:
+            window = None if text is None else parse_window(text, time.time(), timezone)
+            selection = RowSelection(named, window, dict(where or {}))
+        name = named if selection is None else str(selection)
+        result = cls(
+            name, store, info["judge"], selection=selection, stopped=info.get("stopped"), ended=run_end_in(info)
+        )
         result.usage = Usage.from_dict(info["usage"]) if info.get("usage") else Usage()
         result.cache_hits, result.seconds = info.get("cache_hits", 0), info.get("seconds", 0.0)
         result.parameters = info.get("parameters", {})
         result.deliveries = {name: Deliveries.from_dict(found) for name, found in info.get("deliveries", {}).items()}
         result.notes = list(info.get("notes", ()))
         result.note, result.data, result.expected = info.get("note"), info.get("data"), info.get("expected")
-        result.started, result.default_metrics = store.run_started(run), info.get("default_metrics", False)
-        result.damaged_rows = () if not result._reads_all(check) else result._unreadable_rows()
+        result.started, result.default_metrics = store.run_started(named), info.get("default_metrics", False)
+        result.damaged_rows = result._unreadable_rows() if result._reads_all(check) else ()
         result._take_figures(info)
         result.count_missing()
         return result
 
+    @property
+    def stored_run(self) -> str:
+        """Name of the run in the store: `run` without a window and conditions."""
+        return self.run if self.selection is None else self.selection.run
+
     def _reads_all(self, check: bool | None) -> bool:
         """Whether all rows are read to see if they are damaged."""
-        return self.store.row_counts(self.run).stored <= CHECKED if check is None else check
+        return self.store.row_counts(self.stored_run).stored <= CHECKED if check is None else check
 
     def _unreadable_rows(self) -> tuple[int, ...]:
         """The numbers of rows that cannot be read. Notes whether those that can be are the ones that were saved."""
-        counts = self.store.row_counts(self.run)  # before the rows are read: those written meanwhile are not lost
+        counts = self.store.row_counts(self.stored_run)  # before the rows: those written meanwhile are not lost
         digests = RowDigests()
-        for row in self.store.row_bodies(self.run):
+        for row in self.store.row_bodies(self.stored_run):
             digests.add(*row)
         if digests.value == counts.digest:
             return ()
-        unreadable = tuple(self.store.unreadable(self.run))
+        unreadable = tuple(self.store.unreadable(self.stored_run))
         whole = not unreadable and not counts.missing and not counts.pruned  # else it is known that rows are damaged
         # of a run that grows meanwhile nobody knows which rows were read
-        self.altered = whole and counts.digest is not None and counts.digest == self.store.row_counts(self.run).digest
+        now = self.store.row_counts(self.stored_run)
+        self.altered = whole and counts.digest is not None and counts.digest == now.digest
         return unreadable
 
     def _take_figures(self, info: Mapping[str, Any]) -> None:
-        counts = self.store.row_counts(self.run)
+        counts = self.store.row_counts(self.stored_run)
         whole = not self.damaged_rows and not counts.missing and not counts.pruned and not self.altered
         figures = None
-        if whole and counts.stored > CHECKED:  # else it is as quick to compute them, and sees damage
+        if whole and self.selection is None and counts.stored > CHECKED:  # else it is as quick to compute them
             figures = StoredFigures.from_info(info, counts.stored, counts.digest)
         if figures is None:
             columns = self.score_columns()
             figures = StoredFigures.of(columns)
-            self.altered = self.altered or (whole and columns.is_altered())
+            self.altered = self.altered or (whole and counts.stored <= CHECKED and columns.is_altered())
+            self.effective_n = figures.effective_n
         self._show_figures(figures, info)
-        self.unreadable = max(0, counts.stored - self.rows)
-        self.missing, self.pruned = counts.missing, counts.pruned
+        lost = max(0, counts.stored - self.rows) if self.selection is None else 0
+        self.unreadable, self.missing, self.pruned = lost, counts.missing, counts.pruned
+        if self.selection is not None:
+            self._count_selection()
+
+    def _count_selection(self) -> None:
+        """What is known of a window: samples that were heard and have no row; the whole run's end is not its own."""
+        assert self.selection is not None
+        self.expected, self.usage, self.cache_hits, self.seconds = None, Usage(), 0, 0.0
+        window = self.selection.window
+        if window is None:
+            return
+        self.skipped = read_counts(self.store, self.stored_run, window.since, window.until)
+        heard = self.rows + sum(self.skipped.values())
+        counts = [f"scored {self.rows:,}", *(f"{cause} {n:,}" for cause, n in self.skipped.items())]
+        if not self.selection.where:  # what has no row has no slice keys
+            self.notes = [f"{window}: heard {heard:,}: {', '.join(counts)}", *self.notes]
 
     def _show_figures(self, figures: StoredFigures, info: Mapping[str, Any]) -> None:
         known = info.get("summaries", {})
         named = {name: Summary.empty(name, known.get(name)) for name in info["metrics"]}
         self.rows, self.metrics = figures.rows, named | figures.metrics
         self.overview, self.quotes = figures.overview, figures.quotes
+
+    def select(self, where: Mapping[str, str]) -> Result:
+        """Select rows by slice keys.
+
+        Args:
+            where: Slice key -> value, all of which have to hold.
+
+        Returns:
+            The rows as a result of their own, with its notes.
+
+        Raises:
+            InputError: No row has one of the slice keys.
+        """
+        window = None if self.selection is None else self.selection.window
+        before = {} if self.selection is None else self.selection.where
+        found = replace(self, selection=RowSelection(self.stored_run, window, {**before, **where}))
+        found.run = str(found.selection)
+        found._take_figures(self.store.get_run(self.stored_run))
+        found.count_missing()
+        return found
 
     def score_columns(self) -> RunColumns:
         """Read the scores of the run as arrays, without texts.
@@ -207,7 +292,11 @@ class Result:
         """
         from assay.store.columns import RunColumns
 
-        return RunColumns(self.store, self.run, without=self.damaged_rows)
+        if self.selection is None:
+            return RunColumns(self.store, self.run, without=self.damaged_rows)
+        window, where = self.selection.window, self.selection.where
+        since, until = (None, None) if window is None else (window.since, window.until)
+        return RunColumns(self.store, self.stored_run, since=since, until=until, where=where, without=self.damaged_rows)
 
     def save(self) -> None:
         """Store what is known about the run, figures included. Call it when all rows are stored.
@@ -350,7 +439,7 @@ class Result:
 
     def __iter__(self) -> Iterator[ScoredSample]:
         """The scored samples in the order of the data."""
-        return (row.scored for row in self.store.rows(self.run))
+        return (row.scored for row in self.numbered_rows())
 
     def numbered_rows(self) -> Iterator[Row]:
         """Iterate over the rows with their numbers.
@@ -358,7 +447,9 @@ class Result:
         Returns:
             Rows in the order of the data; the first has the number 1.
         """
-        return self.store.rows(self.run)
+        if self.selection is None:
+            return self.store.rows(self.run)
+        return self.store.rows_of(self.stored_run, self.score_columns().numbers.tolist())
 
     @property
     def errors(self) -> ResultRows[MetricError]:
@@ -366,7 +457,7 @@ class Result:
         found = [
             MetricError(row.number, row.scored.sample.id, name, score.error.cause.value, score.error.message,
                     score.error.raw)
-            for row in self.store.rows_of(self.run, self.score_columns().without_value())
+            for row in self.store.rows_of(self.stored_run, self.score_columns().without_value())
             for name, score in row.scored.scores.items()
             if score.error is not None
         ]  # fmt: skip
@@ -389,7 +480,21 @@ class Result:
         Raises:
             InputError: There is no such row.
         """
-        return self.store.get_row(self.run, row).scored
+        return self.get_row(row).scored
+
+    def get_row(self, row: int | str) -> Row:
+        """Look up one row of the stored run, with its number.
+
+        Args:
+            row: Its id, or its number from 1.
+
+        Returns:
+            The row.
+
+        Raises:
+            InputError: There is no such row.
+        """
+        return self.store.get_row(self.stored_run, row)
 
     def explain(self, row: int | str, metric: str | None = None) -> Explanation:
         """Explain the scores of a row: claims, verdicts and quotes. Print it, or show it in a notebook.
@@ -406,7 +511,7 @@ class Result:
         """
         from assay.evaluation.display.explanation import Explanation
 
-        found = self.store.get_row(self.run, row)
+        found = self.get_row(row)
         if metric is not None and metric not in found.scored.scores:
             raise InputError(f"metric: {metric!r} is not in this run; it has {', '.join(found.scored.scores)}")
         return Explanation(found, metric)
@@ -433,12 +538,20 @@ class Result:
             raise InputError(f"metric: {metric!r} is not in this run; it has {', '.join(self.metrics)}")
         if n is not None and n < 1:
             raise InputError(f"n: expected at least 1, got {n}")
-        numbers = self.score_columns().worst(metric, n or 1, lowest=self.metrics[metric].direction == "higher")
-        rows = {row.number: row for row in self.store.rows_of(self.run, numbers)}
+        numbers = self._worst_numbers(metric, n or 1)
+        rows = {row.number: row for row in self.store.rows_of(self.stored_run, numbers)}
         worst = [rows[number] for number in numbers if number in rows]
         if n is not None:
             return ResultRows(worst, Row)
         return worst[0] if worst else None
+
+    def _worst_numbers(self, metric: str, n: int) -> list[int]:
+        lowest = self.metrics[metric].direction == "higher"
+        if self.selection is None and not self.lost:
+            from assay.store.columns import extreme_rows
+
+            return extreme_rows(self.store, self.run, metric, n, lowest=lowest)
+        return self.score_columns().worst(metric, n, lowest=lowest)
 
     def by(self, column: str) -> dict[str, dict[str, Summary]]:
         """Summarize groups of rows: those with the same value in a column.

@@ -10,6 +10,7 @@ from assay.evaluation.groups import clusters_of
 from assay.evaluation.overview import Overview, OverviewFacts, overview_facts
 from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.summary import Summary
+from assay.stats.arrays import effective
 from assay.store.columns import RunColumns
 
 #: The key of a run's description under which its figures stand.
@@ -25,6 +26,7 @@ class StoredFigures:
     metrics: dict[str, Summary]
     overview: Overview
     quotes: QuoteCounts
+    effective_n: float | None = None
 
     @classmethod
     def of(cls, columns: RunColumns, cluster: str | None = None) -> StoredFigures:
@@ -35,12 +37,15 @@ class StoredFigures:
             cluster: A slice key: rows with one value in it are one cluster. None: rows are independent.
         """
         clusters = None if cluster is None else clusters_of(columns, cluster)
+        weights = columns.weights
+        weighted = len(weights) > 0 and float(weights.min()) != float(weights.max())
         metrics = {
-            name: Summary.of_columns(name, ends, columns.scores(name), clusters)
+            name: Summary.of_columns(name, ends, columns.scores(name), clusters, weights if weighted else None)
             for name, ends in columns.metrics.items()
         }
         overview = Overview.of_columns(columns, facts_of(columns), clusters)
-        return cls(len(columns), metrics, overview, QuoteCounts(*columns.quotes()))
+        quotes = QuoteCounts(*columns.quotes())
+        return cls(len(columns), metrics, overview, quotes, effective(weights) if weighted else None)
 
     def state(self, digest: int | None) -> dict[str, Any]:
         """As plain JSON values, with the digest of the rows that they are of; `from_info` reads them."""

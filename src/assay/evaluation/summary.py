@@ -16,6 +16,8 @@ from assay.records.range_ends import finite_or_none, read_high, read_low
 from assay.stats.moments import Moments
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from assay.stats.intervals import Estimate
     from assay.store.columns import MetricRange, MetricScores
 
@@ -67,8 +69,9 @@ class Summary(Tabular):
 
     @classmethod
     def of_columns(
-        cls, metric: str, ends: MetricRange, scores: MetricScores, clusters: Sequence[str] | None = None
-    ) -> Self:
+        cls, metric: str, ends: MetricRange, scores: MetricScores, clusters: Sequence[str] | None = None,
+        weights: np.ndarray | None = None,
+    ) -> Self:  # fmt: skip
         """The summary of stored scores: as if each had been added, but for rounding.
 
         Args:
@@ -76,6 +79,8 @@ class Summary(Tabular):
             ends: Its range.
             scores: Its scores.
             clusters: The cluster of each row; None: rows are independent.
+            weights: How many samples each row stands for [n]; None: all as many. The mean and its interval are
+                weighted, counts are of rows.
         """
         import numpy as np
 
@@ -88,6 +93,12 @@ class Summary(Tabular):
         found._sum = math.fsum(values.tolist())
         kept = None if clusters is None else [one for one, there in zip(clusters, measured, strict=True) if there]
         found._moments = Moments.of_array(values, ends.low, ends.high, kept)
+        if weights is not None and len(values):
+            from assay.stats.weighted import weighted_estimate
+
+            some = weights[measured]
+            found._read = weighted_estimate(values, some, ends.low, ends.high, clusters=kept, confidence=CONFIDENCE)
+            found._sum, found._lost = float(some @ values / some.sum()) * len(values), 0.0
         return found
 
     def add_missing(self, rows: Mapping[Cause, int]) -> None:

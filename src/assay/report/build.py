@@ -18,10 +18,11 @@ from assay.errors import InputError
 from assay.evaluation.result import Result
 from assay.judges.base import BaseJudge
 from assay.report.figures import check_columns, gathered
-from assay.report.model import Report
+from assay.report.model import LONG, Report
 
 #: Rows of a metric that are named as moved.
 MOVED = 12
+CAUSES = 5_000  # rows of a long run whose causes are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +55,20 @@ def report_of(result: Result, baseline: Result | None = None, options: ReportOpt
     figures = gathered(rows, metrics, options.slices, options.cluster)
     figures.add_missing(result.rows_without_scores)
     report = Report(result, metrics, figures, causes=_causes(result, options.judge))
+    if report.causes is not None and result.rows > LONG:
+        report.notes.append(f"Causes are those of {CAUSES:,} of {result.rows:,} rows, spread evenly over the run.")
     return report if baseline is None else _against(report, baseline, options)
 
 
 def _causes(result: Result, judge: Callable[[], BaseJudge | None] | None) -> Causes | None:
     """Why rows failed; None where no metric of the run says by itself what failed. Asks nothing."""
+    limit = CAUSES if result.rows > LONG else None
     try:
-        found = find_causes(result)
+        found = find_causes(result, limit=limit)
     except InputError:  # of thresholds, of which none was named
         return None
     reader = judge() if judge is not None and found.reads else None
-    return found if reader is None else find_causes(result, judge=reader)
+    return found if reader is None else find_causes(result, judge=reader, limit=limit)
 
 
 def _against(report: Report, baseline: Result, options: ReportOptions) -> Report:

@@ -61,7 +61,7 @@ class _Layout:
         difference = self.difference(one.difference) if known else f"{0:.{self.digits}f}"
         p = p_in_words(one.p) if known else ""
         least = detectable_in_words(one) if one.verdict == "inconclusive" else ""
-        return [name, one.verdict, f"{first}{self.arrow}{second}", difference, p, str(one.pairs), least]
+        return [name, one.verdict, f"{first}{self.arrow}{second}", difference, p, one.n_in_words, least]
 
     def difference(self, found: Difference) -> str:
         by, digits = found.estimate, self.digits

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,19 +11,20 @@ from assay._util.text_lines import wrapped_lines
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from assay.analysis.diagnosis.threshold_failures import Threshold, ThresholdFailure
+    from assay.analysis.diagnosis.threshold_failures import FailureSummary, ThresholdFailure
     from assay.evaluation.result import Result
 
 _LONGEST_NAME = 36  # characters of a metric's name that are never broken, in 60 columns
 _INDENT = 4
 
 
-def failure_counts(
-    result: Result, thresholds: Sequence[Threshold], failures: Sequence[ThresholdFailure]
-) -> RenderableType:
+def failure_counts(result: Result, failures: FailureSummary) -> RenderableType:
     """How many rows are on the wrong side of each threshold, of those with a value."""
-    counts = Counter(one.threshold for one in failures)
-    lines = [(one.metric, str(one), f"{counts[one]:,} of {result.metrics[one.metric].scored:,}") for one in thresholds]
+    thresholds = list(failures.counts)
+    lines = [
+        (one.metric, str(one), f"{count:,} of {result.metrics[one.metric].scored:,}")
+        for one, count in failures.counts.items()
+    ]
     name = Column(title="metric", least=min(_LONGEST_NAME, max((len(one.metric) for one in thresholds), default=0)))
     return make_table([name, Column(title="threshold", wraps=False), number("failed rows", "red")], lines)
 

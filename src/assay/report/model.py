@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from assay._util.tabular import Tabular
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from assay.analysis.comparison.compare import Comparison
     from assay.evaluation.overview import Overview
     from assay.evaluation.result import Result
+    from assay.store.rows import Row
+
+
+LONG = 20_000  # rows, above which a page does not list all
+MATTERING = 2_000  # rows that it lists then
+_WITHOUT_SCORE = 200  # of these, rows that lack a score
 
 
 @dataclass(slots=True)
@@ -23,7 +30,9 @@ class Report(Tabular):
 
     Attributes:
         pairs: Row of the run -> row of the baseline, where both are the same.
-        most_listed: Number of rows that the page lists, from the first. None: all.
+        most_listed: Number of rows that the page lists, from the first. None: all; of more than `LONG` rows the
+            `MATTERING` that matter: the worst by each metric, those that moved, some without a score.
+        notes: Sentences that a reader of the page should know.
         causes: What `assay.analysis.diagnosis` found; None where nothing was read.
     """
 
@@ -36,11 +45,27 @@ class Report(Tabular):
     causes: Any = None
     pairs: Mapping[int, int] = field(default_factory=dict)
     most_listed: int | None = None
+    notes: list[str] = field(default_factory=list)
+    numbers: list[int] | None = None
 
     @property
     def listed(self) -> int:
         """Number of rows that the page lists."""
-        return self.result.rows if self.most_listed is None else min(self.result.rows, self.most_listed)
+        if self.most_listed is None:
+            return self.result.rows if self.result.rows <= LONG else len(self.listed_numbers())
+        return min(self.result.rows, self.most_listed)
+
+    def listed_numbers(self) -> list[int]:
+        """The numbers of the rows that matter, of a run that is too long to list, in the order of the data."""
+        if self.numbers is None:
+            self.numbers = rows_that_matter(self, MATTERING)
+        return self.numbers
+
+    def listed_rows(self) -> Iterator[Row]:
+        """Iterate over the rows that the page lists."""
+        if self.most_listed is None and self.result.rows > LONG:
+            return self.result.store.rows_of(self.result.stored_run, self.listed_numbers())
+        return islice(self.result.numbered_rows(), self.most_listed)
 
     _item_type = Summary
 
@@ -76,3 +101,22 @@ class Report(Tabular):
         """The root cause of a failed row and why; None where there is none."""
         cause = None if self.causes is None else self.causes.per_row.get(row)
         return None if cause is None else (str(cause.label), str(cause.because))
+
+
+def rows_that_matter(report: Report, most: int) -> list[int]:
+    """The numbers of the rows that a reader looks for, in the order of the data.
+
+    Rows that moved most, some without a score, and the worst by each metric, as many of each.
+    """
+    found: dict[int, None] = {}
+    if report.comparison is not None:
+        moved = [row.second_row for one in report.comparison.metrics.values() for row in one.moved]
+        found.update(dict.fromkeys(moved))
+    found.update(dict.fromkeys(report.result.score_columns().without_value()[:_WITHOUT_SCORE]))
+    worst = [[row for row, _ in report.figures.of[name].worst(most)] for name in report.metrics]
+    for row in chain.from_iterable(zip_longest(*worst)):
+        if len(found) >= most:
+            break
+        if row is not None:
+            found.setdefault(row)
+    return sorted(found)

@@ -81,6 +81,10 @@ class StoreSink:
     def __repr__(self) -> str:
         return call_repr(self, str(self.path), self.run)
 
+    def check(self) -> None:
+        """Open the store. Raises StoreError where there can be none."""
+        self._store.get()
+
     def write(self, scored: ScoredSample) -> Receipt:
         """Keep one scored sample. Raises StoreError where there can be no store, Undelivered where it fails later."""
         names = tuple(scored.scores)
@@ -126,8 +130,7 @@ class StoreSink:
                 kept = row.scored.sample
                 if kept.id == key:
                     ((at,),) = store.query("SELECT at FROM rows WHERE run = ? AND number = ?", run, row.number)
-                    changed = self._kept(ScoredSample(sample=change(kept), scores={})).sample
-                    metadata = {"ended": at, **changed.metadata}  # it is not of now
+                    metadata = {"ended": at, **self._changed(kept, change(kept))}  # it is not of now
                     store.merge_row(run, ScoredSample(sample=replace(kept, metadata=metadata), scores={}))
                     return True
         return False
@@ -148,8 +151,7 @@ class StoreSink:
                 continue
             found = retain(store, run, older_than=seconds, max_bytes=most, until=until)
             done = done and found.done
-            if seconds is not None:
-                tidy_counts(store, run, time.time() - seconds)
+            tidy_counts(store, run, 0.0 if seconds is None else time.time() - seconds)
         if not done:
             self._due = time.monotonic() + SOON
 
@@ -173,6 +175,15 @@ class StoreSink:
         data = hidden_texts(scored.to_dict(), self._hide)
         sample = Sample.from_dict({**data["sample"], "id": scored.sample.key()})  # its hash would change with the texts
         return ScoredSample(sample=sample, scores={name: Score.from_dict(one) for name, one in data["scores"].items()})
+
+    def _changed(self, before: Sample, after: Sample) -> dict[str, Any]:
+        """Metadata as it is kept after a change: what is new is masked; what is kept already was, and stays."""
+        hidden = self._kept(ScoredSample(sample=after, scores={})).sample.metadata
+        same = {
+            key for key, value in after.metadata.items() if key in before.metadata and before.metadata[key] == value
+        }
+        return {key: before.metadata[key] if key in same else hidden[key] for key in after.metadata
+                if key in same or key in hidden}  # fmt: skip
 
     def _describe(self, store: Store, run: str, scored: ScoredSample) -> None:
         """Say of the run which metrics and judge it has, where that is news."""

@@ -1,14 +1,16 @@
 """Whether the judge changed, from canary rows: a small fixed set of rows that the judge scores again each day.
 
-The texts of the rows stay as they are, so a shift of their scores is the judge's. Each row is compared with itself. With R
-rows, whose differences have the mean d and the variance s², the e-value of "the judge is the same" is
+The texts of the rows stay as they are, so a shift of their scores is the judge's. Each row is compared with itself.
+With d the mean difference of the rows and 1/I its variance from the judge's noise (by how much the scores of one row
+vary between scorings), the e-value of "the judge is the same" is
 
-    (1 + k² I)^(-1/2) · exp( k² I² d² / (2 (1 + k² I)) ),     I = R / s²
+    (1 + k² I)^(-1/2) · exp( k² I² d² / (2 (1 + k² I)) )
 
-that of a normal mixture over shifts of the size k (Robbins, Ann. Math. Stat. 41, 1970). As days are added, I grows, and d
-moves as a martingale does where the judge is the same: the e-value reaches 1/alpha with probability alpha at most over all
-days, for means of rows that are near enough normal (asymptotic confidence sequences: Waudby-Smith et al., Ann. Stat. 52,
-2024). The shifts that are not refuted are the interval.
+that of a normal mixture over shifts of the size k (Robbins, Ann. Math. Stat. 41, 1970). As days are added, I grows,
+and d moves as a martingale does where the judge is the same: the e-value reaches 1/alpha with probability alpha at
+most over all days, for means that are near enough normal (asymptotic confidence sequences: Waudby-Smith et al., Ann.
+Stat. 52, 2024). The shifts that are not refuted are the interval. With one scoring on each side, the noise is taken
+from the differences of rows.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, Literal, Self
 
 from assay._util.tabular import Tabular
@@ -41,8 +44,9 @@ class JudgeDrift(Tabular):
     Attributes:
         verdict: "drift", "stable" (the shift is smaller than `margin`), or "inconclusive".
         difference: The mean score after minus before, by row; None where no row was scored both times.
-        low, high: Where the shift lies, valid however often one looks.
-        error: The standard error of `difference`.
+        low, high: Where the shift of these rows lies, valid however often one looks.
+        error: The standard error of `difference`, were other rows chosen; larger than what the interval goes by where
+            the judge changed for some kinds of rows.
         evidence: The e-value of a drift; 1 / `alpha` or more is one.
         rows: Rows that were scored both before and after.
         before, after: How often the set was scored.
@@ -89,16 +93,17 @@ def judge_drift(
         raise InputError(f"alpha: expected a number between 0 and 1, got {alpha}")
     if not 0.0 <= margin <= high - low:
         raise InputError(f"margin: expected a number from 0 to {high - low:g}, got {margin}")
-    first, second = _means(before, low, high, "before"), _means(after, low, high, "after")
+    first, second = _scores(before, low, high, "before"), _scores(after, low, high, "after")
     width = high - low
-    shifts = [(second[row] - first[row]) / width for row in first if row in second]
-    n = len(shifts)
+    both = [(first[row], second[row]) for row in first if row in second]
+    shifts = [(fmean(later) - fmean(earlier)) / width for earlier, later in both]
+    n = len(both)
     if n < LEAST_ROWS:
         mean = width * math.fsum(shifts) / n if n else None
         return JudgeDrift("inconclusive", mean, -width, width, None, 1.0, n, len(before), len(after))
     mean = math.fsum(shifts) / n
-    variance = (math.fsum((one - mean) ** 2 for one in shifts) + _UNSEEN) / (n - 1)
-    information = n / variance
+    between = (math.fsum((one - mean) ** 2 for one in shifts) + _UNSEEN) / (n - 1) / n
+    information = 1.0 / _noise(both, width, between)
     mixed = 1.0 + SHIFT**2 * information
     evidence = math.exp(min(700.0, (SHIFT * information * mean) ** 2 / (2.0 * mixed))) / math.sqrt(mixed)
     half = math.sqrt(mixed * math.log(mixed / alpha**2)) / (SHIFT * information)
@@ -109,13 +114,27 @@ def judge_drift(
     elif max(-bottom, top) * width <= margin:
         verdict = "stable"
     return JudgeDrift(
-        verdict, width * mean, width * bottom, width * top, width / math.sqrt(information), evidence, n, len(before),
+        verdict, width * mean, width * bottom, width * top, width * math.sqrt(between), evidence, n, len(before),
         len(after),
     )  # fmt: skip
 
 
-def _means(scorings: Sequence[Scoring], low: float, high: float, name: str) -> dict[str, float]:
-    """The mean of each row. Rows without a value in a scoring are left out of it. Raises InputError."""
+def _noise(both: Sequence[tuple[list[float], list[float]]], width: float, otherwise: float) -> float:
+    """The variance of the mean difference from the judge's noise, pooled over rows and sides.
+
+    `otherwise`: that of differences between rows, for too few repeated scorings.
+    """
+    sides = [scores for pair in both for scores in pair]
+    freedom = sum(len(scores) - 1 for scores in sides)
+    if freedom < len(both):
+        return otherwise
+    squares = math.fsum((one - fmean(scores)) ** 2 for scores in sides for one in scores) / width**2
+    variance = (squares + _UNSEEN) / freedom
+    return variance * math.fsum(1.0 / len(scores) for scores in sides) / len(both) ** 2
+
+
+def _scores(scorings: Sequence[Scoring], low: float, high: float, name: str) -> dict[str, list[float]]:
+    """The scores of each row. Rows without a value in a scoring are left out of it. Raises InputError."""
     found: dict[str, list[float]] = {}
     for number, scoring in enumerate(scorings, 1):
         for row, value in scoring.items():
@@ -124,7 +143,7 @@ def _means(scorings: Sequence[Scoring], low: float, high: float, name: str) -> d
                     f"{name}: expected scores from {low} to {high}; scoring {number} has {value} for row {row!r:.60}"
                 )
             found.setdefault(row, []).append(value)
-    return {row: math.fsum(values) / len(values) for row, values in found.items()}
+    return found
 
 
 class CanaryMonitor:
@@ -166,7 +185,7 @@ class CanaryMonitor:
         if not math.isfinite(time):
             raise InputError(f"time: expected seconds since 1970, got {time}")
         scoring = {row: float(value) for row, value in scores.items() if value is not None and not math.isnan(value)}
-        _means([scoring], self.low, self.high, "scores")
+        _scores([scoring], self.low, self.high, "scores")
         self._scorings.append((float(time), scoring))
         self._scorings.sort(key=lambda one: one[0])
         if len(self._scorings) > self.kept:
@@ -190,7 +209,8 @@ class CanaryMonitor:
 
     def state(self) -> dict[str, Any]:
         """The scorings as JSON values."""
-        return {"low": self.low, "high": self.high, "kept": self.kept, "scorings": [list(one) for one in self._scorings]}
+        scorings = [list(one) for one in self._scorings]
+        return {"low": self.low, "high": self.high, "kept": self.kept, "scorings": scorings}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -228,8 +248,8 @@ class Attribution(Tabular):
 def attribute_change(state: DropState, canaries: CanaryMonitor) -> Attribution:
     """Say whether a drop that a monitor found is the judge's or the application's.
 
-    The shift of the canary rows is compared with the drop. The judge explains it where the shift is sure and what is left
-    is not. The application explains it where the shift is surely less than half of the drop.
+    The shift of the canary rows is compared with the drop. The judge explains it where the shift is sure and what is
+    left is not. The application explains it where the shift is surely less than half of the drop.
 
     Args:
         state: An open state of a `DropMonitor`.
@@ -251,7 +271,7 @@ def attribute_change(state: DropState, canaries: CanaryMonitor) -> Attribution:
     verdict: Literal["judge", "application", "both", "inconclusive"] = "inconclusive"
     if judge.verdict == "drift" and same:
         verdict = "both" if known else "judge"
-    elif max(judge.low / drop, judge.high / drop) < 0.5:
+    elif max(judge.low / drop, judge.high / drop, (judge.difference / drop) + 2.0 * judge.error / abs(drop)) < 0.5:
         verdict = "application"
     return Attribution(verdict, drop, judge, rest)
 

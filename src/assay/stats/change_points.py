@@ -27,8 +27,8 @@ def change_points(
 ) -> ResultRows[LevelChange]:
     """Find the changes of a mean, up or down, that a daily and weekly rhythm does not explain.
 
-    The rows are read in the order of time, as a `DropMonitor` sees them: a change is found at the same hour, and with the
-    same evidence, however often and however late one looks. After each, the new level is the reference.
+    The rows are read in the order of time, as a `DropMonitor` sees them: a change is found at the same hour, and with
+    the same evidence, however often and however late one looks. After each, the new level is the reference.
 
     Args:
         times: When each row ended, in seconds since 1970.
@@ -41,14 +41,12 @@ def change_points(
         period_days: Length of a period in days.
 
     Returns:
-        The changes, in the order of time. Empty where there are less than seven days of rows.
+        The changes, in the order of time. Empty where there are less than two weeks of rows.
 
     Raises:
         InputError: An array has another length, a value is out of range, or an option is.
     """
-    monitor = DropMonitor(
-        low=low, high=high, direction=direction, false_alarms=false_alarms, period_days=period_days
-    )
+    monitor = DropMonitor(low=low, high=high, direction=direction, false_alarms=false_alarms, period_days=period_days)
     when = np.asarray(times, dtype=float)
     found, scores = np.asarray(values, dtype=float), None if weights is None else np.asarray(weights, dtype=float)
     monitor.update(when[:0], found[:0])  # checks nothing but the monitor

@@ -3,8 +3,8 @@
     variance = sum over clusters of (sum of weighted deviations)² / sum of squared weights
 
 That is the variance of one row that makes the variance of a mean right, whatever the correlation within clusters (Liang
-and Zeger, Biometrika 73, 1986). Clusters are known by a hash of their name, never by the name. Where there are more than
-`MOST` at a time, a part of them is followed, chosen by the hash.
+and Zeger, Biometrika 73, 1986). Clusters are known by a hash of their name, never by the name. Where there are more
+than `MOST` at a time, a part of them is followed, chosen by the hash.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class ClusterVariance:
             alone = np.array([key is None for key in keys])
             self._alone_rows(weighted[alone], weights[alone])
             kept = np.array([key is not None and key < below for key in keys])
-            weighted, weights, keys = weighted[kept], weights[kept], [key for key, one in zip(keys, kept, strict=True) if one]
+            weighted, weights = weighted[kept], weights[kept]
+            keys = [key for key, one in zip(keys, kept.tolist(), strict=True) if one]
         self._alone += float(weighted @ weighted)
         self._weights += float(weights @ weights)
         sums: dict[int | None, float] = {}

@@ -1,13 +1,13 @@
 """A confidence interval of a mean that may be looked at after every row: weighted rows, and rows in clusters.
 
-The mean is that of the population from which rows were sampled: the sum of weight times value by the sum of weights. It is
-m where each cluster's G(m) = sum of w (x - m) is 0 on average. The wealth of a bettor on "the mean is above m",
+The mean is that of the population from which rows were sampled: the sum of weight times value by the sum of weights.
+It is m where each cluster's G(m) = sum of w (x - m) is 0 on average. The wealth of a bettor on "the mean is above m",
 
-    W(m) = mean over c of the product over clusters of  1 + c G(m) / (largest · m)         (x and m on a scale from 0 to 1)
+    W(m) = mean over c of the product over clusters of  1 + c G(m) / (largest · m)    (x and m on a scale from 0 to 1)
 
-grows to 2/alpha with probability alpha/2 at most where the mean is m (Ville 1939), whatever the values, the weights and the
-correlation within clusters, as no cluster weighs more than `largest` (testing by betting: Waudby-Smith and Ramdas, J. R.
-Stat. Soc. B 86, 2024). The interval holds all m that are bet away on neither side.
+grows to 2/alpha with probability alpha/2 at most where the mean is m (Ville 1939), whatever the values, the weights
+and the correlation within clusters, as no cluster weighs more than `largest` (testing by betting: Waudby-Smith and
+Ramdas, J. R. Stat. Soc. B 86, 2024). The interval holds all m that are bet away on neither side.
 """
 
 from __future__ import annotations
@@ -44,9 +44,7 @@ class ConfidenceSequence:
         InputError: An argument is out of range.
     """
 
-    def __init__(
-        self, low: float = 0.0, high: float = 1.0, *, confidence: float = 0.95, largest: float = 1.0
-    ) -> None:
+    def __init__(self, low: float = 0.0, high: float = 1.0, *, confidence: float = 0.95, largest: float = 1.0) -> None:
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise InputError(f"low, high: expected numbers, low below high, got {low} and {high}")
         if not 0.0 < confidence < 1.0:

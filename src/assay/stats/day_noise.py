@@ -1,9 +1,9 @@
 """Whether days differ by more than their rows say: topics of the day, an index rebuilt at night, a busy provider.
 
-    factor = sum of squares of standardised means of days / (days + standard deviation of that sum)
+    factor = (sum of squares of standardised means of days + PRIOR_DAYS) / (n + sqrt(n / 2)),    n = days + PRIOR_DAYS
 
-of the days that are older than a week: a drop must not count as noise. At 1 or more. One standard error is left out in
-favour of no such noise, as a factor that is too large hides drops.
+of the days that are older than four: a drop must not count as noise. At 1 or more: days that differ by less than their
+rows say do so by chance. The root is half a standard error of the sum: a factor that is too large hides drops.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ import math
 from typing import Any
 
 #: Days before the present one that do not count.
-LAG = 7
+LAG = 4
+#: Days that count as seen whose means vary as their rows say.
+PRIOR_DAYS = 6
+
+
+def noise_factor(days: float, squares: float) -> float:
+    """The factor of some days, by the sum of squares of their standardised means."""
+    known = days + PRIOR_DAYS
+    return max(1.0, (squares + PRIOR_DAYS) / (known + math.sqrt(known / 2.0)))
 
 
 class DayNoise:
@@ -40,7 +48,7 @@ class DayNoise:
             days, squares = self._settled
             self._settled = days + 1, squares + total * total / rows
         days, squares = self._settled
-        self._factor = max(1.0, squares / (days + math.sqrt(2.0 * days))) if days else 1.0
+        self._factor = noise_factor(days, squares)
         return self._factor
 
     def state(self) -> dict[str, Any]:

@@ -6,8 +6,8 @@ What is promised, for a mean that is stable but for a daily and weekly rhythm:
 - over a long time, a monitor opens falsely once in `period_days` / `false_alarms` days on average, or less often;
 
 both however often one looks, and with the reference estimated from the rows themselves (`assay.stats.step_evidence`).
-It holds for hourly means that vary as their rows and clusters say, or as the days before did where they vary more. It is
-exact for normal hourly means of known variance; the variance is estimated, and means of few rows are bounded by
+It holds for hourly means that vary as their rows and clusters say, or as the days before did where they vary more. It
+is exact for normal hourly means of known variance; the variance is estimated, and means of few rows are bounded by
 Bennett's inequality. What simulations show is in docs/evidence/live.md.
 
 A drop that is slower than four weeks is not seen: the reference goes with it.
@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from assay._util.tabular import Tabular
 from assay.errors import InputError
@@ -32,12 +31,15 @@ from assay.stats.hour_log import HourLog
 from assay.stats.step_evidence import Block, StepEvidence
 from assay.stats.weekly_baseline import HOUR, WeeklyBaseline
 
-#: The reference: no change is looked for in the first days.
-REFERENCE_DAYS = 7
+#: The reference: no change is looked for in the first two weeks.
+REFERENCE_DAYS = 14
 #: Rows that the reference has at least.
 REFERENCE_ROWS = 30
 #: Hours after a change was found in which its time is estimated anew.
 SHARPEN = 24
+#: The drop at an opening is larger than the true one, being large is why it opened: for closing it counts as this much
+#: of it, and its rows as this much of them.
+SHRUNK, TRUSTED = 0.75, 0.5
 _VERSION = 1
 
 
@@ -237,10 +239,13 @@ class DropMonitor:
             if max(self._evidence.falls, self._evidence.rises) < most:
                 return
             rise = self._evidence.falls < most
-            found = {"opened": self._hour, "rise": rise, "since": None, "evidence": 0.0, "back": 0.0}
-            found["settled"] = self._hour
+            found = {"opened": self._hour, "rise": rise, "since": None, "evidence": 0.0}
             self._opening = found
-        if (self._hour or 0) - found["opened"] <= SHARPEN:
+            self._locate(found)
+            rows = TRUSTED * found["rows"]
+            level = [rows, rows * SHRUNK * found["difference"]]
+            found |= {"level": level, "later": [0.0, 0.0], "gain": 0.0, "back": 0.0, "settled": self._hour}
+        elif (self._hour or 0) - found["opened"] <= SHARPEN:
             self._locate(found)
         elif found["rise"]:
             self.accept()
@@ -273,11 +278,16 @@ class DropMonitor:
         self._opening = self._reference = None
 
     def _settle(self, block: Block, mean: float) -> bool:
-        """While open, whether the mean is back: the same bet, on the reference against the level since the drop."""
+        """While open, whether the mean is back: the same bet, on the reference against the level since the drop.
+
+        Rows that may be of the time after count for that level only once they are found not to be: where a sum of the
+        gains that starts at any of them is below 0 (Page, Biometrika 41, 1954).
+        """
         found, reference = self._opening, self._reference
-        assert found is not None and reference is not None
+        assert found is not None
+        assert reference is not None
         expected, spread, _ = reference.predict(block.own)
-        surprise, fall = mean - expected, found["difference"]
+        surprise, fall = mean - expected, found["level"][1] / found["level"][0]
         money = self._hourly * max(0, block.hour - found["settled"])
         variance = (1.0 / block.n + spread) * block.variance
         gain = (fall * fall - 2.0 * fall * surprise) / (2.0 * variance)
@@ -286,13 +296,14 @@ class DropMonitor:
             self._log.forget(found["since"])
             self._restart(reference)
             return True
+        later, found["gain"] = found["later"], found["gain"] + gain
+        later[0], later[1] = later[0] + block.n, later[1] + block.n * surprise
+        if found["gain"] <= 0.0:
+            found |= {"level": [a + b for a, b in zip(found["level"], later, strict=True)], "later": [0.0, 0.0]}
+            found["gain"] = 0.0
         rows = found["rows"] + block.n
-        found |= {
-            "settled": block.hour,
-            "difference": fall + (surprise - fall) * block.n / rows,
-            "rows": rows,
-            "sum": found["sum"] + block.n * mean,
-        }
+        found["difference"] += (surprise - found["difference"]) * block.n / rows
+        found |= {"settled": block.hour, "rows": rows, "sum": found["sum"] + block.n * mean}
         return False
 
     def accept(self) -> None:
@@ -301,12 +312,13 @@ class DropMonitor:
             self._rebase(self._opening["since"], self._reference)
 
     def change(self) -> LevelChange | None:
-        """The change that is being watched: a drop that is open, or a rise of the last day. None where there is none."""
+        """The change that is being watched: a drop that is open, or a rise of the last day; None without one."""
         found = self._opening
         if found is None:
             return None
         state = self._opening_state(found)
-        assert state.mean is not None and state.reference is not None
+        assert state.mean is not None
+        assert state.reference is not None
         first, last = found["region"]
         return LevelChange(
             found["since"] * HOUR, first * HOUR, last * HOUR, state.reference, state.mean, found["evidence"]

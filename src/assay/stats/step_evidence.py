@@ -6,15 +6,15 @@ hour", for several d. The wealth of one bet is the ratio of two likelihoods of t
     log wealth(s, d) = sum over hours t >= s of   tilt · shortfall - log of its largest expectation without a change
     tilt             = d · r / (v · variance of a row)
 
-with v the variance of the mean of an hour about what the baseline expects, in rows, and r the part of a change at s that
-the baseline has not taken in since. These are the recursive residuals of a regression (Brown, Durbin and Evans, J. R.
-Stat. Soc. B 37, 1975): that the baseline is an estimate is in v and in r. The expectation is bounded by Bennett's
-inequality (J. Am. Stat. Assoc. 57, 1962), not by that of a normal variable: of scores near the best one, shortfalls are
-rare and large.
+with v the variance of the mean of an hour about what the baseline expects, in rows, and r the part of a change at s
+that the baseline has not taken in since. These are the recursive residuals of a regression (Brown, Durbin and Evans,
+J. R. Stat. Soc. B 37, 1975): that the baseline is an estimate is in v and in r. The expectation is bounded by
+Bennett's inequality (J. Am. Stat. Assoc. 57, 1962), not by that of a normal variable: of scores near the best one,
+shortfalls are rare and large.
 
 Where nothing changes, the wealth grows by no more than what is paid in on average. So the sum of all wealth reaches c
-with probability (money paid in) / c at most (Doob), and takes at least c / (money a day) days on average to do so (Shin,
-Ramdas and Rinaldo, New Engl. J. Stat. Data Sci. 2, 2023), however often one looks.
+with probability (money paid in) / c at most (Doob), and takes at least c / (money a day) days on average to do so
+(Shin, Ramdas and Rinaldo, New Engl. J. Stat. Data Sci. 2, 2023), however often one looks.
 
 Where the mean changed is known in the same way: hours s for which the sum of all wealth is more than 1/alpha times the
 largest likelihood ratio at s are refuted (universal inference: Wasserman, Ramdas and Balakrishnan, PNAS 117, 2020).
@@ -27,15 +27,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from assay.stats.arrays import Floats
 from assay.stats.json_arrays import from_text, to_text
-from assay.stats.weekly_baseline import EFFECTS, effects_of
+from assay.stats.weekly_baseline import EFFECTS, Places, effects_of
 
 #: Changes that are bet on, in shares of the range, and how the money is split between them.
 SIZES: Floats = np.array([0.012, 0.03, 0.06, 0.15, 0.4])
-SPLIT: Floats = np.array([0.07, 0.63, 0.2, 0.06, 0.04])
+SPLIT: Floats = np.array([0.06, 0.7, 0.16, 0.05, 0.03])
 #: Starts of bets are hours for this many hours; older ones are days.
 FINE = 48
 #: The oldest start, in hours.
@@ -92,7 +91,7 @@ class StepEvidence:
         self._sums = np.zeros((4, _ROOM))
 
     @property
-    def starts(self) -> npt.NDArray[np.int64]:
+    def starts(self) -> Places:
         """The hours of the changes that are bet on."""
         return self._starts[: self._count]
 
@@ -168,7 +167,7 @@ class StepEvidence:
         """
         groups: dict[int, list[int]] = {}
         for place, age in enumerate((hour - self.starts).tolist()):
-            groups.setdefault(-1 - place if age < FINE else min(age, OLDEST) // 24, []).append(place)
+            groups.setdefault(-1 - age if age < FINE else min(age, OLDEST) // 24, []).append(place)
         most = self._wealth.max(axis=(1, 2))
         kept = [
             places[-1] if day == OLDEST // 24 else max(places, key=lambda place: float(most[place]))
@@ -195,7 +194,7 @@ class StepEvidence:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], came: npt.NDArray[np.int64], of: npt.NDArray[np.int64], n: Floats) -> Self:
+    def from_state(cls, state: dict[str, Any], came: Places, of: Places, n: Floats) -> Self:
         """The evidence of a `state`.
 
         Args:

@@ -62,7 +62,7 @@ class WeeklyBaseline:
         self._invert()
 
     def _invert(self) -> None:
-        self.inverse: Floats = np.linalg.inv(self.information)
+        self.inverse: Floats = np.linalg.inv(self.information).astype(np.float64)
         self.estimate: Floats = self.inverse @ self.total
         self._updates = 0
 
@@ -73,7 +73,7 @@ class WeeklyBaseline:
         return float(self.estimate[places].sum()), float(covariance[places].sum()), covariance
 
     def add(self, hour: int, n: float, mean: float) -> None:
-        """Take in the mean of an hour, of `n` rows that count alike (Sherman and Morrison, Ann. Math. Stat. 21, 1950)."""
+        """Take in the mean of an hour, of `n` rows that count alike (Sherman and Morrison 1950)."""
         self.add_predicted(hour, n, mean, self.predict(hour))
 
     def add_predicted(self, hour: int, n: float, mean: float, prediction: tuple[float, float, Floats]) -> None:

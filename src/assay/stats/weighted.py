@@ -3,8 +3,8 @@
     mean      sum of w x / sum of w
     variance  C/(C - 1) · sum over clusters of (sum of w (x - mean))² / (sum of w)²
 
-(the ratio estimator of a sample in clusters: Cochran, Sampling Techniques, 1977, 6.3), never less than that of independent
-rows. With equal weights it is `assay.stats.estimate`.
+(the ratio estimator of a sample in clusters: Cochran, Sampling Techniques, 1977, 6.3), never less than that of
+independent rows. With equal weights it is `assay.stats.estimate`.
 """
 
 from __future__ import annotations

@@ -210,6 +210,15 @@ class RunColumns:
         """The ids of the samples."""
         return self._row_objects("id", lambda row: row.id)
 
+    def some_ids(self, numbers: Sequence[int]) -> dict[int, str | None]:
+        """The ids of some rows, by their numbers."""
+        found: dict[int, str | None] = {one.number: one.id for one in self._extra}
+        for start in range(0, len(numbers), PAGE):
+            some = numbers[start : start + PAGE]
+            sql = f"SELECT row, id FROM row_facts WHERE run = ? AND row IN ({', '.join('?' * len(some))})"
+            found |= {int(row): name for row, name in self.store.query(sql, self._own, *some)}
+        return found
+
     def facts(self) -> list[str | None]:
         """What `assay.evaluation` read from each row's texts, in its own form; None where it has not."""
         return self._row_objects("facts", lambda row: row.facts)
@@ -396,6 +405,29 @@ class RunColumns:
         for one in self._extra:
             found[place[one.number]] = read(one)
         return found
+
+
+def extreme_rows(store: Store, run: str, metric: str, n: int, *, lowest: bool) -> list[int]:
+    """Find the rows with the lowest or the highest measured values by the index, without reading the others.
+
+    Args:
+        store: The store.
+        run: Name of the run, of which no row is lost.
+        metric: Label of the metric.
+        n: Number of rows at most.
+        lowest: Whether the lowest values are meant.
+
+    Returns:
+        Numbers of the rows, the most extreme value first; of equal values the first row in the data.
+    """
+    own = _number_of(store, run)
+    reader = _ScoreReader(store, own)
+    if metric not in reader.metrics or not _have_same_numbers(store, run, own):
+        return RunColumns(store, run).worst(metric, n, lowest=lowest)
+    order = "value, row" if lowest else "value DESC, row"
+    sql = ("SELECT row FROM scores WHERE run = ? AND metric = ? AND value IS NOT NULL AND cause IS NULL "
+           f"ORDER BY {order} LIMIT ?")  # fmt: skip
+    return [int(row) for (row,) in store.query(sql, own, reader.metrics[metric], n)]
 
 
 def _within(at: float, since: float | None, until: float | None) -> bool:

@@ -767,7 +767,8 @@ class Store:
             StoreError: It cannot be read.
         """
         sql = "SELECT number, body FROM rows WHERE run = ? AND "
-        found = self._one(sql + "id = ? ORDER BY number LIMIT 1", run, clean(str(row)))
+        # + 0: else the index of numbers is read from its beginning, for the sake of the order
+        found = self._one(sql + "id = ? ORDER BY number + 0 LIMIT 1", run, clean(str(row)))
         number = str(row).removeprefix("row:")
         if found is None and number.isdecimal():
             found = self._one(sql + "number = ?", run, int(number) if len(number) < 19 else -1)

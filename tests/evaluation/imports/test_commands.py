@@ -59,7 +59,7 @@ def test_what_cannot_be_compared_says_what_to_do(monkeypatch: pytest.MonkeyPatch
         assert result.exit_code != 0
         return " ".join(str(result.exception).split())
 
-    assert "is a file; say whose results it has, as in ragas:first.csv" in said("compare", "first.csv", "second.csv")
+    assert "looks like results of ragas; prefix its name: ragas:first.csv" in said("compare", "first.csv", "second.csv")
     two = ("compare", "ragas:first.csv", "ragas:second.csv")
     assert "--scale my_tone=WORST:BEST" in said(*two, "-m", "my_tone")
     assert "expected NAME=WORST:BEST" in said(*two, "--scale", "my_tone")

@@ -17,6 +17,13 @@ from typing import TYPE_CHECKING, Any
 from assay._util.tabular import Tabular, record_of
 from assay.analysis.comparison.family import Family
 from assay.analysis.comparison.headline import headline_of, refusals_in_words, title_lines
+from assay.analysis.comparison.independent import (
+    IndependentRows,
+    are_independent,
+    cluster_key,
+    samples_of,
+    slices_of,
+)
 from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
 from assay.analysis.comparison.pairing import MatchedRows, match_rows, read_rows, shared_metrics
 from assay.errors import InputError, printable
@@ -45,6 +52,8 @@ class Comparison(Tabular):
         slices: Column -> its value -> metric: the rows with that value alone. A family of tests of their own.
         new_refusals: Rows that were scored in the first run and whose answer is a refusal in the second.
         new_answers: Rows whose answer was a refusal in the first run and that are scored in the second.
+        second_rows: Where the runs are compared as independent samples (unpaired), the rows of the second; `pairs` are
+            those of the first. None: rows are compared in pairs.
     """
 
     _item_type = MetricDiff
@@ -72,6 +81,7 @@ class Comparison(Tabular):
     slices: Mapping[str, Mapping[str, Mapping[str, MetricDiff]]] = field(default_factory=dict)
     new_refusals: int = 0
     new_answers: int = 0
+    second_rows: int | None = None
 
     def __str__(self) -> str:
         lines = [*self.title_lines(), *(str(one) for one in self.metrics.values()), *self.slice_lines(), *self.notes]
@@ -98,7 +108,7 @@ class Comparison(Tabular):
     @property
     def headline(self) -> str:
         """The verdict in one line of at most `HEADLINE` characters."""
-        return headline_of(list(self.metrics.values()), self.pairs)
+        return headline_of(list(self.metrics.values()), self.pairs, self.second_rows)
 
     @property
     def refusals(self) -> str | None:
@@ -125,6 +135,9 @@ def compare(
 ) -> Comparison:
     """Compare two runs row by row: differences, confidence intervals and corrected p-values.
 
+    Windows of live runs are compared as independent samples: rows are clustered by conversation or user where these are
+    known.
+
     A metric is better or worse where its p-value, corrected for all compared metrics, is below 1 - `confidence`. Slices
     are corrected among themselves, and change nothing of the whole.
 
@@ -148,6 +161,11 @@ def compare(
     Raises:
         InputError: For runs without a common row or of different judges, unknown metrics, and unknown columns.
     """
+    if are_independent(first, second):
+        if link is not None or method != "sign-flip":
+            raise InputError("link, method: go with runs that share rows; windows are compared as independent samples")
+        check_judges(first, second, any_judge)
+        return _unpaired(first, second, metrics, cluster, [by] if isinstance(by, str) else list(by), confidence)
     if link is None:
         check_judges(first, second, any_judge)
     elif method != "sign-flip":
@@ -167,6 +185,29 @@ def compare(
     found = comparison_of(first, second, rows, judged, confidence, notes_of(first, second, names, link))
     found = found if metrics is not None else strongest_first(found)
     return replace(found, slices=_by_slice(groups, family.judge(sliced), columns, list(found.metrics)))
+
+
+def _unpaired(
+    first: Result, second: Result, metrics: str | Sequence[str] | None, cluster: str | None, columns: Sequence[str],
+    confidence: float,
+) -> Comparison:  # fmt: skip
+    """Compare the means of rows that are not the same ones: windows of live runs."""
+    names = shared_metrics(first, second, metrics)
+    key = cluster if cluster is not None else cluster_key((first, second))
+    one, other = samples_of(read_rows(first, names, key, columns), read_rows(second, names, key, columns))
+    family = Family(confidence, by_cluster=key is not None)
+    judged = family.judge([IndependentRows(name, one, other) for name in names])
+    groups = slices_of(one, other, columns)
+    sliced = family.judge([IndependentRows(name, *group) for group in groups.values() for name in names])
+    notes = [*notes_of(first, second, names)]
+    if key is not None:
+        notes.insert(0, f"Rows with one {key} count as one cluster.")
+    found = Comparison(
+        first.run, second.run, len(one.places), 0, 0, {found.metric: found for found in judged}, confidence,
+        tuple(dict.fromkeys(notes)), second_rows=len(other.places),
+    )  # fmt: skip
+    found = found if metrics is not None else strongest_first(found)
+    return replace(found, slices=_by_slice(groups, sliced, columns, list(found.metrics)))
 
 
 def comparison_of(

@@ -15,7 +15,7 @@ HEADLINE = 80  # characters
 _ORDER = ("worse", "better", "inconclusive", "unchanged")
 
 
-def headline_of(metrics: Sequence[MetricDiff], pairs: int, most: int = HEADLINE) -> str:
+def headline_of(metrics: Sequence[MetricDiff], pairs: int, second_rows: int | None = None, most: int = HEADLINE) -> str:
     """The verdicts in at most so many characters, that of the first metric first; where they fit, with all metrics."""
     lead = metrics[0].verdict if metrics else "inconclusive"
     names = {
@@ -23,6 +23,8 @@ def headline_of(metrics: Sequence[MetricDiff], pairs: int, most: int = HEADLINE)
         for verdict in dict.fromkeys((lead, *_ORDER))
     }
     rows = f" ({pluralize(pairs, 'row')} in both)"
+    if second_rows is not None:
+        rows = f" (unpaired: {pairs:,} and {second_rows:,} rows)"
     named = "; ".join(f"{verdict} on {', '.join(of)}" for verdict, of in names.items() if of)
     if len(named + rows) <= most:
         return named + rows

@@ -57,6 +57,8 @@ class MetricDiff(Tabular):
         moved: The rows that moved most, those for the worse first.
         offset: What the judges of the runs differ by, where they were linked: the difference is without it.
         improved, worsened: Rows that moved for the better and for the worse, of which `moved` lists some.
+        second_rows: Where the runs are compared as independent samples, rows of the second run with a value; `pairs`
+            are those of the first. None: rows are compared in pairs.
     """
 
     _noun = "metric"
@@ -78,6 +80,12 @@ class MetricDiff(Tabular):
     offset: Estimate | None = None
     improved: int = 0
     worsened: int = 0
+    second_rows: int | None = None
+
+    @property
+    def n_in_words(self) -> str:
+        """The number of rows: of pairs, or of each run where they are compared as independent samples."""
+        return str(self.pairs) if self.second_rows is None else f"{self.pairs} and {self.second_rows}"
 
     @property
     def changed(self) -> int:
@@ -107,7 +115,7 @@ class MetricDiff(Tabular):
         if self.verdict != "unchanged":
             yield f"{by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f})"
             yield f"p = {self.p:.2g}"
-        yield f"n = {self.pairs}"
+        yield f"n = {self.n_in_words}"
         if self.verdict == "inconclusive":
             least = self.difference.detectable
             yield "no detectable effect: too few rows" if least is None else f"minimum detectable effect {least:.2f}"
@@ -220,7 +228,7 @@ class Pairs:
 
     def _flips(self, first: Result, second: Result, number: int, other: int) -> tuple[Flip, ...]:
         before, after = (
-            result.store.get_row(result.run, f"row:{row}").scored.scores[self.metric]
+            result.get_row(f"row:{row}").scored.scores[self.metric]
             for result, row in ((first, number), (second, other))
         )
         return flips_of(before, after)

@@ -37,6 +37,7 @@ class RunRows:
     def __init__(
         self, result: Result, names: Iterable[str], cluster: str | None = None, columns: Sequence[str] = ()
     ) -> None:
+        self.run = result.run
         self.columns: RunColumns = result.score_columns()
         self.numbers: Integers = self.columns.numbers
         self.scores: dict[str, MetricScores] = {name: self.columns.scores(name) for name in names}

@@ -46,6 +46,7 @@ def find_causes(
     budget: Budget | None = None,
     seconds: float | None = None,
     themes: bool = False,
+    limit: int | None = None,
 ) -> Causes:
     """Why each failed row of a run failed; whether refusals were right; the state of the retrieved passages.
 
@@ -65,6 +66,7 @@ def find_causes(
         themes: Also group the failed rows by their questions, with the embedded judge's embedder where it is installed
             (`Causes.themes`).
         seconds: No row is begun to be read after so many; None: all are read.
+        limit: Look at so many rows at most, spread evenly over the run; counts are of these. None: at all.
     """
     if top < 1:
         raise InputError(f"top: expected at least 1, got {top}")
@@ -81,10 +83,10 @@ def find_causes(
     work = _Work(result, limits, answerable, top, unsure, by_claims=thresholds is None)
     work.slices = CauseSlices(tuple(columns))
     if resolved is None:
-        for row in result.numbered_rows():
+        for row in _rows(result, limit):
             work.take(row)
         return work.causes(themes)
-    return run_sync(lambda: _with_judge(work, resolved, read, budget, seconds, themes))
+    return run_sync(lambda: _with_judge(work, resolved, read, budget, seconds, themes, limit))
 
 
 def _judge_of(result: Result, judge: JudgeSpec, read: bool) -> BaseJudge | None:
@@ -201,11 +203,12 @@ class _Work:
 
 
 async def _with_judge(
-    work: _Work, judge: BaseJudge, ask: bool, budget: Budget | None, seconds: float | None, themes: bool
-) -> Causes:
+    work: _Work, judge: BaseJudge, ask: bool, budget: Budget | None, seconds: float | None, themes: bool,
+    limit: int | None,
+) -> Causes:  # fmt: skip
     """The same with what the store has of the judge and, where it may be asked, with what it says."""
     end = math.inf if seconds is None else time.monotonic() + seconds
-    judgements = work.result.store.judgements(work.result.run)
+    judgements = work.result.store.judgements(work.result.stored_run)
     stored = JudgementCache(StoredJudge(judge), judgements)
     asked = JudgementCache(judge, judgements)
     slots = asyncio.Semaphore(AT_ONCE)
@@ -216,7 +219,7 @@ async def _with_judge(
 
     try:
         with spending(budget):
-            for page in _pages(work.result):
+            for page in _pages(work.result, limit):
                 await asyncio.gather(*map(one, page))
     finally:
         await judge.release()
@@ -234,9 +237,18 @@ def _embedder() -> Embed | None:
         return None
 
 
-def _pages(result: Result) -> Iterator[list[Row]]:
+def _rows(result: Result, limit: int | None) -> Iterator[Row]:
+    """The rows that are looked at."""
+    if limit is None or result.rows <= limit:
+        return result.numbered_rows()
+    numbers = result.score_columns().numbers
+    places = [place * len(numbers) // limit for place in range(limit)]
+    return result.store.rows_of(result.stored_run, numbers[places].tolist())
+
+
+def _pages(result: Result, limit: int | None) -> Iterator[list[Row]]:
     page: list[Row] = []
-    for row in result.numbered_rows():
+    for row in _rows(result, limit):
         page.append(row)
         if len(page) == PAGE:
             yield page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,6 +88,55 @@ def threshold_failures(result: Result, thresholds: Sequence[Threshold]) -> Resul
     found = [ThresholdFailure(int(columns.numbers[place]), ids[place], threshold.metric, value, threshold)
              for place, value, threshold in places]  # fmt: skip
     return ResultRows(found, ThresholdFailure)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSummary(Tabular):
+    """How many rows are on the wrong side of thresholds, and the first of them.
+
+    Attributes:
+        counts: Threshold -> number of rows on its wrong side.
+        rows: Number of rows on the wrong side of any.
+        first: The failures of the first rows: those on the wrong side of most thresholds, then those with a value
+            farthest from one.
+    """
+
+    _item_type = ThresholdFailure
+
+    counts: Mapping[Threshold, int]
+    rows: int
+    first: Sequence[Sequence[ThresholdFailure]]
+
+    def _items(self) -> list[ThresholdFailure]:
+        return [one for row in self.first for one in row]
+
+
+def summarize_failures(result: Result, thresholds: Sequence[Threshold], n: int) -> FailureSummary:
+    """Count the rows on the wrong side of thresholds, and list the first `n` of them in the order of `by_row`."""
+    columns = result.score_columns()
+    failed = np.zeros(len(columns), dtype=np.int64)
+    farthest = np.zeros(len(columns))
+    counts: dict[Threshold, int] = {}
+    values: dict[Threshold, np.ndarray] = {}
+    for threshold in dict.fromkeys(thresholds):
+        values[threshold] = columns.values(threshold.metric)
+        with np.errstate(invalid="ignore"):  # NaN is no value, and fails no threshold
+            distance = (threshold.limit - values[threshold]) * (1.0 if threshold.below else -1.0)
+            mask = distance > 0.0
+        counts[threshold] = int(mask.sum())
+        failed += mask
+        span = result.metrics[threshold.metric].high - result.metrics[threshold.metric].low
+        scale = span if math.isfinite(span) and span > 0.0 else 1.0
+        farthest[mask] = np.maximum(farthest[mask], distance[mask] / scale)
+    rows = np.flatnonzero(failed)
+    first = rows[np.lexsort((rows, -farthest[rows], -failed[rows]))[:n]]
+    ids = columns.some_ids(columns.numbers[first].tolist())
+    return FailureSummary(counts, len(rows), [
+        [ThresholdFailure(int(columns.numbers[place]), ids.get(int(columns.numbers[place])), one.metric,
+                          float(values[one][place]), one)
+         for one in sorted(counts, key=lambda one: thresholds.index(one)) if one.fails(float(values[one][place]))]
+        for place in first.tolist()
+    ])  # fmt: skip
 
 
 def by_row(result: Result, failures: Sequence[ThresholdFailure]) -> list[list[ThresholdFailure]]:

@@ -56,7 +56,7 @@ def _worst(ruling: Ruling, rows: SelectedRows, result: Result, most: int) -> tup
 
 def _costs(result: Result, one: One, metric: str) -> tuple[str, ...]:
     """The verdicts of a row that are against it."""
-    scored = result.store.get_row(result.run, f"row:{one.row}").scored
+    scored = result.get_row(f"row:{one.row}").scored
     score = scored.scores[metric]
     said = []
     for reading, verdicts in score.verdicts.items():

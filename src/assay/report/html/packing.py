@@ -12,7 +12,6 @@ import gzip
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.groups import NONE, value_in
@@ -42,7 +41,7 @@ class PackedPart:
 def pieces_of(report: Report) -> Iterator[PackedPart]:
     """The rows that a report lists, in their order."""
     rows, first = _Rows(report, SharedValues()), 0
-    for row in islice(report.result.numbered_rows(), report.most_listed):
+    for row in report.listed_rows():
         rows.take(row)
         if rows.full:
             yield rows.piece(first)
@@ -97,7 +96,7 @@ class _Rows:
         baseline, other = self.report.baseline, self.report.pairs.get(number)
         if baseline is None or other is None:
             return None
-        return baseline.store.get_row(baseline.run, f"row:{other}").scored
+        return baseline.get_row(f"row:{other}").scored
 
     def piece(self, first: int) -> PackedPart:
         body = f'{{"passages":{_json(self.kept.passages.texts)},"rows":[{",".join(self.sides)}]}}'

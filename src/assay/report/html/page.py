@@ -161,8 +161,12 @@ def _facts(report: Report) -> dict[str, Any]:
     when = None if result.started is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.started))
     facts = [rows_in_words(result.rows, result.lost), result.data, when, f"judged by {result.judge}", result.note]
     notes = [*result.notes, *(report.comparison.notes if report.comparison is not None else ())]
-    if report.listed < result.rows:
-        notes.append(f"Samples lists the first {report.listed:,} of {result.rows:,} rows; `assay report` lists all.")
+    notes += report.notes
+    if report.most_listed is not None and report.listed < result.rows:
+        notes.append(f"Samples lists the first {report.listed:,} of {result.rows:,} rows; `assay report` lists more.")
+    elif report.listed < result.rows:
+        which = "the worst by each metric, those that moved most, and some without a score"
+        notes.append(f"Samples lists {report.listed:,} of {result.rows:,} rows: {which}.")
     notes[:0] = [f"Incomplete: {reason}" for reason in result.incomplete]
     causes = [] if report.causes is None else sorted(report.causes.shares.items(), key=lambda item: -item[1])
     return {

@@ -98,7 +98,7 @@ class Session:
     # ---- what is shown
 
     def _page(self, item: Item, number: int) -> str:
-        sample = self.result.store.get_row(self.result.run, f"row:{item.row}").scored.sample
+        sample = self.result.get_row(f"row:{item.row}").scored.sample
         name = f"row {item.row}" if item.id is None else f"row {item.row} ({item.id})"
         lines = [f"\n---- {number} of {len(self.chosen)}, {name}", f"QUESTION: {sample.question or '(none)'}"]
         if self.what == "samples":
@@ -120,7 +120,7 @@ class Session:
     def _verdict(self, item: Item) -> str:
         if item.value is not None:
             return f"the judge: {item.group} {item.value:.3f}"
-        score = self.result.store.get_row(self.result.run, f"row:{item.row}").scored.scores[item.metrics[0]]
+        score = self.result.get_row(f"row:{item.row}").scored.scores[item.metrics[0]]
         verdicts = score.verdicts.get(item.group, ())
         found = next((v for n, v in enumerate(verdicts) if _place(v, n) == item.index), None)
         if found is None:

@@ -1,0 +1,122 @@
+"""Two runs that share no rows, such as two weeks of traffic: compared as independent samples."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay._util.tabular import ResultRows
+from assay.analysis.comparison.metric_diff import MetricDiff, MovedRow, Pairs
+from assay.analysis.comparison.pairing import RunRows
+from assay.errors import InputError
+from assay.evaluation.result import Result
+from assay.records import Direction
+from assay.stats.arrays import Floats, places_by_value
+from assay.stats.classic import Method
+from assay.stats.independent import independent_difference
+from assay.store.columns import NO_SCORE, Integers
+
+#: Slice keys by which rows of live traffic are correlated, the first that rows have.
+CLUSTERS = ("conversation", "conversation_id", "session_id", "thread_id", "user", "user_id")
+
+
+def are_independent(first: Result, second: Result) -> bool:
+    """Whether the runs are windows or parts of runs, whose rows are not the same ones."""
+    return any(one.selection is not None and one.selection.window is not None for one in (first, second))
+
+
+def cluster_key(results: Sequence[Result]) -> str | None:
+    """The slice key by which rows of traffic are correlated; None where no row has one."""
+    for key in CLUSTERS:
+        if any(any(value is not None for value in one.score_columns().column(key)) for one in results):
+            return key
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Some rows of a run."""
+
+    rows: RunRows
+    places: Integers
+
+    def values(self, metric: str) -> tuple[Floats, Integers]:
+        """The measured values, and the places of their rows."""
+        found: Floats = self.rows.scores[metric].values[self.places]
+        there = ~np.isnan(found)
+        return found[there], self.places[there]
+
+    def scored(self, metric: str) -> int:
+        """Rows that have a score of the metric, also one without a value."""
+        return int((self.rows.scores[metric].codes[self.places] != NO_SCORE).sum())
+
+    def weights(self, places: Integers) -> Floats:
+        """How many samples the rows at these places stand for."""
+        found: Floats = self.rows.columns.weights[places]
+        return found
+
+
+class IndependentRows(Pairs):
+    """The rows of two runs, for one metric."""
+
+    def __init__(self, metric: str, first: Sample, second: Sample) -> None:
+        self.metric, self._one, self._other = metric, first, second
+
+    @property
+    def _direction(self) -> Direction:
+        return self._one.rows.range(self.metric).direction
+
+    def _range(self) -> tuple[float, float]:
+        ends = [one.rows.range(self.metric) for one in (self._one, self._other)]
+        return min(one.low for one in ends), max(one.high for one in ends)
+
+    def compared(self, by_cluster: bool, confidence: float, method: Method = "sign-flip") -> MetricDiff:
+        """The difference, before any correction."""
+        (a, here), (b, there) = self._one.values(self.metric), self._other.values(self.metric)
+        scored = self._one.scored(self.metric) + self._other.scored(self.metric)
+        missing = scored - len(a) - len(b)
+        low, high = self._range()
+        names: tuple[Sequence[Hashable] | None, Sequence[Hashable] | None] = (None, None)
+        if by_cluster:
+            names = self._one.rows.cluster_names(here), self._other.rows.cluster_names(there)
+        found = independent_difference(
+            a, b, low, high, weights=(self._one.weights(here), self._other.weights(there)), clusters=names,
+            confidence=confidence,
+        )  # fmt: skip
+        if found is None:
+            return MetricDiff(self.metric, self._direction, len(a), missing, second_rows=len(b))
+        moved = int(found.estimate.mean != 0.0)
+        return MetricDiff(self.metric, self._direction, len(a), missing, found, improved=moved, second_rows=len(b))
+
+    def moved(self, first: Result, second: Result, most: int) -> tuple[MovedRow, ...]:
+        """None: no row is in both."""
+        return ResultRows((), MovedRow)
+
+
+def samples_of(first: RunRows, second: RunRows) -> tuple[Sample, Sample]:
+    """All rows of both runs. Raises InputError where one has none."""
+    for rows in (first, second):
+        if not len(rows):
+            raise InputError(f"run {rows.run!r} has no rows to compare")
+    one, other = (Sample(rows, np.arange(len(rows), dtype=np.int64)) for rows in (first, second))
+    return one, other
+
+
+def slices_of(one: Sample, other: Sample, columns: Sequence[str]) -> dict[tuple[str, str], tuple[Sample, Sample]]:
+    """The rows by column and value, of values that both runs have. Raises InputError for a column that no row has."""
+    found: dict[tuple[str, str], tuple[Sample, Sample]] = {}
+    for column in columns:
+        before, after = (_by_value(sample, column) for sample in (one, other))
+        if not before and not after:
+            raise InputError(f"by: no row has the column {column!r}")
+        for value, places in before.items():
+            if value in after:
+                found[column, value] = Sample(one.rows, places), Sample(other.rows, after[value])
+    return found
+
+
+def _by_value(sample: Sample, column: str) -> dict[str, Integers]:
+    values = [value or "" for value in sample.rows.values[column]]
+    return {value: places for value, places in places_by_value(values).items() if value}
