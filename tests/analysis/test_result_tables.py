@@ -35,7 +35,8 @@ NOT_RESULTS = {
     "ShardedFiles", "Threshold", "TrendData", "TrendMetric", "Window", "AlertRule", "AlertTarget",
     # inside
     "AlertChecker", "Change", "DropReading", "MessageWriter", "ResolvedTarget", "Slot", "SlotState", "WindowMean",
-    "Block", "Case", "CauseDecision", "CellsOf", "ClaimFacts", "Components", "ConfusionCounts", "Deaths", "Facts", "Figure",
+    "Block", "Case", "CauseDecision", "CellsOf", "ClaimFacts", "Components", "ConfusionCounts", "Deaths",
+    "Facts", "Figure",
     "Figures", "GuardJob", "ImportedScores", "ImportedValue", "Item", "LabelPair", "LabelledClaims", "LabelledPassages",
     "LeasedSample", "LimitEvidence", "Line", "Moments", "One", "Outcome", "PackedPart", "PendingDelivery",
     "Point", "Probe", "ProbeCase", "Readings", "ReportFigures", "Return", "RowPair", "RunItems", "SamplingDecision",

@@ -49,8 +49,8 @@ def change_points(
     monitor = DropMonitor(low=low, high=high, direction=direction, false_alarms=false_alarms, period_days=period_days)
     when = np.asarray(times, dtype=float)
     found, scores = np.asarray(values, dtype=float), None if weights is None else np.asarray(weights, dtype=float)
-    monitor.update(when[:0], found[:0])  # checks nothing but the monitor
-    if not when.size or when.shape != found.shape or not np.isfinite(when).all():
+    lengths = {len(one) for one in (when, found, weights, clusters) if one is not None}
+    if lengths != {when.size} or not when.size or not np.isfinite(when).all():
         monitor.update(when, found, scores, clusters)  # says what is wrong
         return ResultRows((), LevelChange)
     order = np.argsort(when, kind="stable")
