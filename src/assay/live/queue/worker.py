@@ -50,6 +50,7 @@ from assay.sinks.writing import counting, name_sinks, write_skip_counts
 from assay.store.live_counts import QUEUE
 
 if TYPE_CHECKING:
+    from assay.live.alerts.watcher import AlertWatcher
     from assay.metrics.names import MetricSpec
 
 TIDY = 15.0  # seconds between deletions of what is delivered
@@ -88,6 +89,8 @@ class Worker:
         keep: Seconds that a delivered sample stays in the queue.
         keep_samples: Delivered samples that stay in the queue at most.
         remember: Keys that stay known after their samples are deleted.
+        alerts: Checks alert rules in a thread of its own while the worker runs, and once more where `run` ends because
+            the queue is empty. None: no alerts.
 
     Raises:
         InputError: A number is out of range, a metric's name is wrong, the judge answers in batches, or the judge does
@@ -116,6 +119,7 @@ class Worker:
         keep: float = 3600.0,
         keep_samples: int = 10_000,
         remember: int = 1_000_000,
+        alerts: AlertWatcher | None = None,
     ) -> None:
         from assay.metrics.names import resolve_metrics
 
@@ -149,6 +153,7 @@ class Worker:
         self._max_attempts = max_attempts
         self._outbox_options = {"max_tries": max_tries, "backoff": backoff, "lease": lease}
         self._keep = (keep, keep_samples, remember)
+        self._alerts = alerts
         self._counted = False  # whether the sinks have all counts of the queue
         self._errors = Errors()
         self._damage: BaseException | None = None  # of the queue's file
@@ -221,6 +226,8 @@ class Worker:
         )
         outbox.start()
         leases.start()
+        if self._alerts is not None:
+            self._alerts.start()
         tidying = asyncio.create_task(self._tidying(judgements))
         # apart from this loop, which a judge that blocks would hold with all that is to end or to be told meanwhile
         judging = JudgeThread(self.judge, "assay-worker", lambda error: self._failed(error, "judge"), judgements)
@@ -235,6 +242,8 @@ class Worker:
             try:
                 await asyncio.to_thread(judging.retire, STOP_GRACE)
                 await asyncio.to_thread(self._tidy, judgements)
+                if self._alerts is not None:
+                    await asyncio.to_thread(self._alerts.finish, once_more=not self._stop_now.is_set())
             finally:
                 self._close(judgements)
 
