@@ -47,6 +47,8 @@ TEXTS = frozenset({
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
     "assay.store.schema:source_number": "looks up the name of a judge prompt",
+    "assay.store.digests:name_hash": "hashes a name",
+    "assay.store.score_columns:name_numbers": "looks names up",
     "assay.store.erasure:find_judgements": "looks texts up in a set",
     "assay.store.erasure:texts_in_judgements": "the same",
     "assay.store.live_counts:tidy_counts": "a time, not a text",

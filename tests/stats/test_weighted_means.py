@@ -32,6 +32,16 @@ def test_one_cluster_says_nothing_of_how_much_clusters_differ() -> None:
     assert (found.low, found.high, found.error) == (0.0, 1.0, None)
 
 
+@pytest.mark.parametrize("value", [0.0, 1e-239, 1e-6, 1e-4])
+def test_means_near_an_end_have_the_interval_of_as_many_scores_at_the_end(value: float) -> None:
+    """100 rows of weight 1 and 100 of weight 2: Kish 300² / 500 = 180 rows; Wilson's upper end of 0 of 180 is
+    1.973² / (180 + 1.973²) = 0.021."""
+    found = weighted_estimate(np.full(200, value), np.repeat([1.0, 2.0], 100))
+    assert found is not None
+    assert found.low <= value <= found.high
+    assert found.high == pytest.approx(0.021, abs=0.002)
+
+
 def test_a_range_without_an_end_has_students_interval() -> None:
     found = weighted_estimate([1.0, 2.0, 4.0], [1.0, 2.0, 1.0], -np.inf, np.inf)
     assert found is not None

@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 
-from assay.errors import StoreError
 from assay.store.store import Store
 from assay.store.tables import Statements
 
@@ -25,12 +24,6 @@ SAMPLED_OUT, DROPPED, NO_SAMPLE, UNDELIVERED, CLOSED = (
 
 #: Hour (seconds since 1970 at its beginning) and cause -> number of samples.
 HourlyCounts = Mapping[tuple[int, str], int]
-
-_TABLE = (
-    "CREATE TABLE IF NOT EXISTS live_counts (run TEXT NOT NULL, hour BIGINT NOT NULL, cause TEXT NOT NULL, "
-    "source TEXT NOT NULL, samples BIGINT NOT NULL, PRIMARY KEY (run, hour, cause, source))"
-)
-_MARK = "live_counts"  # in `meta`: the table is there
 
 
 def hour_of(at: float) -> int:
@@ -64,7 +57,6 @@ def write_counts(store: Store, run: str, source: str, totals: HourlyCounts) -> N
         "INSERT INTO live_counts (run, hour, cause, source, samples) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (run, hour, cause, source) DO UPDATE SET samples = excluded.samples"
     )
-    _make(store)
     store.write(lambda db: db.executemany(sql, rows))
 
 
@@ -106,8 +98,6 @@ def read_hourly_counts(
     Raises:
         StoreError: The store cannot be read.
     """
-    if not _is_made(store):
-        return {}
     bounds = [("hour >= ?", since), ("hour < ?", until)]
     where = "".join(f" AND {condition}" for condition, value in bounds if value is not None)
     sql = f"SELECT hour, cause, SUM(samples) FROM live_counts WHERE run = ?{where} GROUP BY hour, cause"
@@ -131,8 +121,6 @@ def tidy_counts(store: Store, run: str, before: float, now: float | None = None)
     Raises:
         StoreError: The store cannot be written.
     """
-    if not _is_made(store):
-        return
     final = (time.time() if now is None else now) - FINAL
 
     def tidy(db: Statements) -> None:
@@ -159,24 +147,4 @@ def delete_counts(store: Store, run: str) -> None:
     Raises:
         StoreError: The store cannot be written.
     """
-    if _is_made(store):
-        store.write(lambda db: db.execute("DELETE FROM live_counts WHERE run = ?", (run,)))
-
-
-def _make(store: Store) -> None:
-    if _is_made(store):
-        return
-
-    def make(db: Statements) -> None:
-        db.execute(_TABLE)
-        db.execute("INSERT INTO meta VALUES (?, '1') ON CONFLICT DO NOTHING", (_MARK,))
-
-    try:
-        store.write(make)
-    except StoreError:  # PostgreSQL, where another process makes it at the same time
-        if not _is_made(store):
-            raise
-
-
-def _is_made(store: Store) -> bool:
-    return bool(store.query("SELECT 1 FROM meta WHERE key = ?", _MARK))
+    store.write(lambda db: db.execute("DELETE FROM live_counts WHERE run = ?", (run,)))

@@ -64,7 +64,11 @@ CREATE TABLE row_facts (
     weight DOUBLE PRECISION NOT NULL, facts TEXT, quoted BIGINT NOT NULL, unlocated BIGINT NOT NULL,
     slices TEXT NOT NULL, PRIMARY KEY (run, row)
 );;
-CREATE INDEX row_facts_by_time ON row_facts (run, at)
+CREATE INDEX row_facts_by_time ON row_facts (run, at);;
+CREATE TABLE IF NOT EXISTS live_counts (
+    run TEXT NOT NULL, hour BIGINT NOT NULL, cause TEXT NOT NULL, source TEXT NOT NULL, samples BIGINT NOT NULL,
+    PRIMARY KEY (run, hour, cause, source)
+)
 """
 
 SCHEMA = f"""

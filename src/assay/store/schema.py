@@ -45,7 +45,11 @@ CREATE TABLE row_facts (
     run INTEGER NOT NULL, row INTEGER NOT NULL, id TEXT, at REAL NOT NULL, key BLOB NOT NULL, weight REAL NOT NULL,
     facts TEXT, quoted INTEGER NOT NULL, unlocated INTEGER NOT NULL, slices TEXT NOT NULL, PRIMARY KEY (run, row)
 ) WITHOUT ROWID;;
-CREATE INDEX row_facts_by_time ON row_facts (run, at)
+CREATE INDEX row_facts_by_time ON row_facts (run, at);;
+CREATE TABLE IF NOT EXISTS live_counts (
+    run TEXT NOT NULL, hour BIGINT NOT NULL, cause TEXT NOT NULL, source TEXT NOT NULL, samples BIGINT NOT NULL,
+    PRIMARY KEY (run, hour, cause, source)
+)
 """
 
 SCHEMA = f"""

@@ -291,6 +291,13 @@ def _widen_ranges(db: Statements, run: int, rows: Iterable[RowColumns], numbers:
             db.execute(_WIDER, (run, numbers[name], *ends, direction))
 
 
+def stored_time(db: Statements, run: str, row: int) -> float | None:
+    """When the answer of a row was complete, or was stored; None where the row has no columns."""
+    found = name_numbers(db, [run], create=False)
+    times = read_all(db, "SELECT at FROM row_facts WHERE run = ? AND row = ?", (found.get(run, -1), row))
+    return float(times[0][0]) if times else None
+
+
 def low_end(value: float | None) -> float:
     """The lower end of a range as it is stored."""
     return -math.inf if value is None else float(value)

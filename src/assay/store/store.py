@@ -45,7 +45,7 @@ from assay.store.rows import (
 )
 from assay.store.rows import Row as Row
 from assay.store.schema import FileTables, source_number
-from assay.store.score_columns import RowColumns, delete_columns, delete_stray_columns
+from assay.store.score_columns import RowColumns, delete_columns, delete_stray_columns, stored_time
 from assay.store.tables import FILE_NAME as FILE_NAME
 from assay.store.tables import Statements, Tables, file_of, is_database, url_of
 
@@ -506,6 +506,7 @@ class Store:
             db.execute("DELETE FROM run_judgements WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
             db.execute("DELETE FROM runs WHERE id = ?", (run,))
             delete_columns(db, run)
+            db.execute("DELETE FROM live_counts WHERE run = ?", (run,))
             return db.execute("DELETE FROM rows WHERE run = ?", (run,)).rowcount
 
         return self.write(delete)
@@ -716,8 +717,9 @@ class Store:
             number = int(found[0] if found else db.execute(last, (run,)).fetchone()[0] + 1)
             before = stored_scores(found[1]) if found else {}
             merged = ScoredSample(sample=sample, scores={**before, **scored.scores})
-            body, columns = packed(sample.to_dict(), scores_of(merged)), RowColumns.of(number, key, merged)
-            put_rows(db, run, [PackedRow(number, key, body, columns)])
+            # a row that is there stays where it is in time
+            columns = RowColumns.of(number, key, merged, at=stored_time(db, run, number))
+            put_rows(db, run, [PackedRow(number, key, packed(sample.to_dict(), scores_of(merged)), columns)])
             return number
 
         return self.write(merge)

@@ -29,6 +29,7 @@ from assay.analysis.comparison.pairing import MatchedRows, match_rows, read_rows
 from assay.errors import InputError, printable
 from assay.evaluation.groups import NONE
 from assay.evaluation.result import Result
+from assay.judges.no_judge import same_judge
 from assay.records.range_ends import plain_values
 from assay.stats import Estimate
 from assay.stats.arrays import places_by_value
@@ -264,7 +265,7 @@ def _sliced(rows: MatchedRows, columns: Sequence[str]) -> dict[tuple[str, str], 
 
 def check_judges(first: Result, second: Result, any_judge: bool) -> None:
     """Raises InputError for runs of different judges, unless any are to be compared."""
-    if first.judge != second.judge and not any_judge:
+    if not (same_judge(first.judge, second.judge) or any_judge):
         raise InputError(
             f"runs of different judges do not compare: {first.run!r} is by {first.judge}, {second.run!r} by "
             f"{second.judge}; score one of them anew with the other's judge, link the judges by answers that both have "
@@ -285,19 +286,20 @@ def _linked(names: list[str], offsets: Mapping[str, Estimate] | None, asked: boo
 def notes_of(first: Result, second: Result, names: Sequence[str], link: Link | None = None) -> list[str]:
     """What a reader of a comparison should know, one sentence each."""
     notes = []
-    if first.judge != second.judge and link is not None:
+    differ = not same_judge(first.judge, second.judge)
+    if differ and link is not None:
         notes.append(
             f"The runs are by different judges, {first.judge} and {second.judge}: linked by {link.anchors} answers."
         )
         left = [name for name in first.metrics if name in second.metrics and name not in link.offsets]
         if left:
             notes.append(f"Not linked, and not compared: {', '.join(left)}.")
-    elif first.judge != second.judge:
+    elif differ:
         notes.append(f"The runs are by different judges, {first.judge} and {second.judge}: part of this is theirs.")
     for name in names:
         one, other = first.parameters.get(name), second.parameters.get(name)
-        if one != other:
-            notes.append(f"{name} was computed in two ways: {one or 'unknown'}, and {other or 'unknown'}.")
+        if one is not None and other is not None and one != other:
+            notes.append(f"{name} was computed in two ways: {one}, and {other}.")
     for result in (first, second):
         notes += [f"{result.run} is incomplete: {reason}." for reason in result.incomplete]
     return list(dict.fromkeys([*notes, *first.notes, *second.notes]))

@@ -36,7 +36,7 @@ def cluster_key(results: Sequence[Result]) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class RunSample:
     """Some rows of a run."""
 
     rows: RunRows
@@ -61,7 +61,7 @@ class Sample:
 class IndependentRows(Pairs):
     """The rows of two runs, for one metric."""
 
-    def __init__(self, metric: str, first: Sample, second: Sample) -> None:
+    def __init__(self, metric: str, first: RunSample, second: RunSample) -> None:
         self.metric, self._one, self._other = metric, first, second
 
     @property
@@ -95,28 +95,30 @@ class IndependentRows(Pairs):
         return ResultRows((), MovedRow)
 
 
-def samples_of(first: RunRows, second: RunRows) -> tuple[Sample, Sample]:
+def samples_of(first: RunRows, second: RunRows) -> tuple[RunSample, RunSample]:
     """All rows of both runs. Raises InputError where one has none."""
     for rows in (first, second):
         if not len(rows):
             raise InputError(f"run {rows.run!r} has no rows to compare")
-    one, other = (Sample(rows, np.arange(len(rows), dtype=np.int64)) for rows in (first, second))
+    one, other = (RunSample(rows, np.arange(len(rows), dtype=np.int64)) for rows in (first, second))
     return one, other
 
 
-def slices_of(one: Sample, other: Sample, columns: Sequence[str]) -> dict[tuple[str, str], tuple[Sample, Sample]]:
+def slices_of(
+    one: RunSample, other: RunSample, columns: Sequence[str]
+) -> dict[tuple[str, str], tuple[RunSample, RunSample]]:
     """The rows by column and value, of values that both runs have. Raises InputError for a column that no row has."""
-    found: dict[tuple[str, str], tuple[Sample, Sample]] = {}
+    found: dict[tuple[str, str], tuple[RunSample, RunSample]] = {}
     for column in columns:
         before, after = (_by_value(sample, column) for sample in (one, other))
         if not before and not after:
             raise InputError(f"by: no row has the column {column!r}")
         for value, places in before.items():
             if value in after:
-                found[column, value] = Sample(one.rows, places), Sample(other.rows, after[value])
+                found[column, value] = RunSample(one.rows, places), RunSample(other.rows, after[value])
     return found
 
 
-def _by_value(sample: Sample, column: str) -> dict[str, Integers]:
+def _by_value(sample: RunSample, column: str) -> dict[str, Integers]:
     values = [value or "" for value in sample.rows.values[column]]
     return {value: places for value, places in places_by_value(values).items() if value}
