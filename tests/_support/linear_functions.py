@@ -621,6 +621,7 @@ READ: dict[str, Call] = {
     "assay_opentelemetry.placeholders:workflow_result": lambda f, t: [f(one) for one in _record(t)],
     "assay.records.phrases:score_in_words": lambda f, t: f(scored(t).scores["m"], scored(t).sample),
     "assay._util.terminal:shortened": _first,
+    "assay._util.durations:seconds_in": lambda f, t: [_suppressed(f, one, "--every") for one in (t, f"7{t}")],
 }
 
 

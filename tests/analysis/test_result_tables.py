@@ -32,10 +32,11 @@ NOT_RESULTS = {
     # passed in, or read to be passed on
     "Annotation", "Application", "Assumptions", "Definition", "Gate", "GateRule", "HostRow", "Label", "Processes",
     "ReportOptions", "RunOptions", "Sampling", "SamplingRule", "Scale", "Shard", "ShardRecipe", "ShardTask",
-    "ShardedFiles", "Threshold", "TrendData",
-    "TrendMetric", "Window",
+    "ShardedFiles", "Threshold", "TrendData", "TrendMetric", "Window", "AlertRule", "AlertTarget",
     # inside
-    "Block", "Case", "CauseDecision", "CellsOf", "ClaimFacts", "Components", "ConfusionCounts", "Deaths", "Facts", "Figure",
+    "AlertChecker", "Change", "DropReading", "MessageWriter", "ResolvedTarget", "Slot", "SlotState", "WindowMean",
+    "Block", "Case", "CauseDecision", "CellsOf", "ClaimFacts", "Components", "ConfusionCounts", "Deaths",
+    "Facts", "Figure",
     "Figures", "GuardJob", "ImportedScores", "ImportedValue", "Item", "LabelPair", "LabelledClaims", "LabelledPassages",
     "LeasedSample", "LimitEvidence", "Line", "Moments", "One", "Outcome", "PackedPart", "PendingDelivery",
     "Point", "Probe", "ProbeCase", "Readings", "ReportFigures", "Return", "RowPair", "RunItems", "SamplingDecision",

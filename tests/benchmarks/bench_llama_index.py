@@ -26,7 +26,7 @@ from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.event_handlers import NullEventHandler
 from llama_index_instrumentation.span_handlers import NullSpanHandler
 
-from assay.judges.scripted_judge import ScriptedJudge
+from assay import ScriptedJudge
 
 TEXT = ("Cats purr when they are calm, and also when they are hurt. " * 200)[:10_000]
 

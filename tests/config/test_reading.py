@@ -257,7 +257,8 @@ def test_lines_of_keys_wherever_they_stand() -> None:
         ("x", "y.z", "f"): 8,
         ("x", "y.z", "g"): 12,
         ("list",): 13,
-        ("list", "k"): 14,
+        ("list", "0"): 13,
+        ("list", "0", "k"): 14,
     }
     assert line_of(("x", "y.z", "g", "h"), lines_of(text)) == 12
     assert line_of(("x", "y.z", "c"), lines_of(text)) == 4

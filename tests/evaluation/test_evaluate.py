@@ -29,6 +29,7 @@ from assay.judges.scripted_judge import ScriptedJudge
 from assay.metrics import Faithfulness
 from assay.metrics.base import Metric
 from assay.prompts import Claims, JudgePrompt, Support
+from assay.store import group_writer
 from assay.testing import FavourableJudge
 
 ROWS = [
@@ -406,33 +407,34 @@ def test_a_score_that_cannot_be_written_is_one_skipped_score(judge, tmp_path):
 
 
 def test_a_store_that_cannot_be_written_any_more_keeps_what_was_scored(judge, tmp_path, monkeypatch):
-    put_row, rows = Store.put_row, []
+    put_rows, kept = group_writer.put_rows, []
 
-    def full(self: Store, run: str, number: int, scored: Any, **start: Any) -> None:
-        if len(rows) == 30:
+    def full(db: Any, run: str, rows: Any, *rest: Any, **how: Any) -> None:
+        if len(kept) >= 30:
             raise sqlite3.OperationalError("database or disk is full")
-        rows.append(number)
-        put_row(self, run, number, scored, **start)
+        put_rows(db, run, rows, *rest, **how)
+        kept.extend(rows)
 
-    monkeypatch.setattr(Store, "put_row", full)
+    monkeypatch.setattr(group_writer, "put_rows", full)
     with pytest.raises(StoreError) as caught:
         evaluate(many(200), "faithfulness", judge, store=tmp_path, run="nightly")
     assert "disk is full" in str(caught.value)
     assert str(tmp_path / "assay.db") in str(caught.value)
-    assert "30 rows" in str(caught.value)
     stopped = Result.load("nightly", tmp_path)
-    assert (stopped.rows, stopped.metrics["faithfulness"].total) == (30, 200)
+    assert (stopped.rows, stopped.metrics["faithfulness"].total) == (len(kept), 200)
+    assert 30 <= len(kept) < 200  # whole groups
+    assert "rows scored before are in run nightly" in str(caught.value)
     assert "disk is full" in (stopped.stopped or "")
 
 
 def test_the_command_line_ends_with_one_line_when_the_store_cannot_be_written(tmp_path, monkeypatch, capsys):
     from assay.cli.main import main
 
-    def full(self: Store, run: str, number: int, scored: Any, **start: Any) -> None:
+    def full(*rows: Any, **how: Any) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
-    monkeypatch.setattr(Store, "put_row", full)
+    monkeypatch.setattr(group_writer, "put_rows", full)
     monkeypatch.setattr("assay.cli.options.JudgeOptions.resolve", lambda _: counting())
     monkeypatch.setattr(sys, "argv", ["assay", "score", str(tmp_path / "rows.jsonl"), "--store", str(tmp_path)])
     with pytest.raises(SystemExit) as caught:

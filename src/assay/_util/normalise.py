@@ -85,7 +85,7 @@ def finite(value: object) -> float | None:
     Returns:
         The float. None for NaN, infinity, a number above the range of floats, and a value that is not a real number.
     """
-    number = real_number(value)
+    number = value if type(value) is float else real_number(value)
     return number if number is not None and math.isfinite(number) else None
 
 
@@ -94,6 +94,8 @@ def json_object(value: object, *, nulls: bool = False) -> dict[str, Any]:
 
     `nulls`: keep keys whose value is None, as in the arguments of a call.
     """
+    if type(value) is dict and not value:
+        return {}
     if type(value) is dict and all(map(_is_scalar, value.values())) and all(map(_is_plain_key, value)):
         return value.copy()
     if not isinstance(value, Mapping):

@@ -12,6 +12,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+from assay._util.normalise import finite
 from assay.capture.answering_call import PromptText, answering_run, calls_of, shared_text
 from assay.capture.messages import after_last_question, artifacts_of
 from assay.capture.passage_images import pictured
@@ -21,6 +22,7 @@ from assay.capture.tool_retrieval import tool_lookups
 from assay.capture.tree import Document, Run, Trace
 from assay.errors import InputError
 from assay.records import Context
+from assay.records.base import clean_record
 from assay.records.field_names import CONTEXT_NAMES, STATE_CONTEXT_NAMES, context_text, json_object, well_formed
 
 _ANY_NAMES = (*CONTEXT_NAMES, *STATE_CONTEXT_NAMES)
@@ -287,15 +289,20 @@ def context_of(found: Document) -> Context:
     """
     text, image, known = pictured(found)
     metadata = json_object(known)
-    scores = (metadata.get(name) for name in _SCORES)
-    score = next((one for one in scores if isinstance(one, (int, float)) and not isinstance(one, bool)), None)
-    return Context(
-        text=text,
-        image=image,
-        id=None if found.id is None else _id(found.id),
-        score=None if score is None else float(score),
-        metadata=metadata,
-    )
+    score = _score_in(metadata) if metadata else None
+    id = None if found.id is None else _id(found.id)
+    if image is None:  # all of it is clean by now
+        score = None if score is None else finite(score)
+        return clean_record(Context, text=text, id=id, score=score, in_prompt=None, metadata=metadata, image=None)
+    return Context(text=text, image=image, id=id, score=None if score is None else float(score), metadata=metadata)
+
+
+def _score_in(metadata: Mapping[str, Any]) -> int | float | None:
+    for name in _SCORES:
+        score = metadata.get(name)
+        if isinstance(score, (int, float)) and not isinstance(score, bool):
+            return score
+    return None
 
 
 def _id(id: object) -> str | None:

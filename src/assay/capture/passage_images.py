@@ -25,6 +25,8 @@ _KEYS = (*IMAGE_KEYS, "image_data", "image_b64", "image_uri", "img", "img_path",
 _PLACES = ("path", "file_path", "url", "uri", "source")
 _KEYS_AND_PLACES = (*_KEYS, *_PLACES)
 _TYPES = ("type", "modality", "kind", "element_type", "chunk_type", "doc_type", "content_type", "category")
+#: Keys of metadata that may say of a passage with a text that it is a picture.
+_TELLING = frozenset((*_KEYS, *_TYPES))
 _IMAGES = frozenset(("image", "images", "img", "picture", "figure", "photo"))
 _LEAST_BASE64 = 64
 
@@ -35,7 +37,12 @@ def pictured(found: Document) -> tuple[str, str | None, Mapping[str, Any]]:
     if found.image is not None:
         alone = text == found.image or (text.startswith(IMAGE_PREFIX) and text.endswith("]"))
         return "" if alone else text, _source(found.image), found.metadata
-    typed = _is_image(found.metadata)
+    if found.metadata and not _TELLING.isdisjoint(found.metadata):
+        typed = _is_image(found.metadata)
+    elif text and not text.isspace() and image_in_text(text) is None:  # most passages are text and nothing else
+        return text, None, found.metadata
+    else:
+        typed = None
     image = image_in_text(text)
     if image is not None and (typed or not _is_absolute(image)):
         return "", image, found.metadata

@@ -45,6 +45,8 @@ def add_tool_results(trace: Trace, tools: Iterable[str] | Mapping[str, str | Non
         trace: The finished trace. Its runs of tools get `documents`.
         tools: Names of tools whose texts are passages: see `CaptureRules.contexts_tools`.
     """
+    if not any(run.kind == "tool" for run in trace.members):
+        return
     named = separators(tools)
     children = trace.children()
     for run in reversed(trace.members):  # what lies below was added later

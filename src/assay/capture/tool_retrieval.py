@@ -12,7 +12,7 @@ LEAST = 20  # characters of a tool's description that do not stand in a passage 
 
 def tool_lookups(trace: Trace) -> set[Hashable]:
     """The ids of runs that delivered nothing but descriptions of tools: of those offered to models, or called."""
-    described = {text for run in trace.runs.values() for text in map(spaced, run.offered) if text}
+    described = {text for run in trace.members if run.offered for text in map(spaced, run.offered) if text}
     if not described:
         return set()
     long = tuple(text for text in described if len(text) >= LEAST)

@@ -191,8 +191,9 @@ class Trace:
         Ids are indexed on access, because hooks add runs and seldom look them up.
         """
         found = self._runs
-        for run in self.members[len(found) :]:
-            found[run.id] = run
+        if len(found) < len(self.members):
+            for run in self.members[len(found) :]:
+                found[run.id] = run
         return found
 
     @property

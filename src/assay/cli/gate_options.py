@@ -149,11 +149,13 @@ def watch(stakes: Stakes | None, rows: Data, metrics: MetricSpec | None, judge: 
     from assay.analysis.gates.early_stopping import Early
     from assay.data.shuffle import ShuffledData
     from assay.evaluation.evaluate import chosen_for
-    from assay.judges.resolve import resolve_judge
+    from assay.judges.no_judge import judge_if_asked
+    from assay.metrics.names import resolve_metrics
 
     if stakes is None:
         raise InputError("--sequential: goes with --gate, --fail-below and --fail-above")
-    resolved = resolve_judge(judge)
+    metrics = None if metrics is None else resolve_metrics(metrics)
+    resolved = judge_if_asked(metrics is None or any(metric.may_ask for metric in metrics), judge)
     chosen = chosen_for(metrics, rows, resolved)
     shuffled = ShuffledData(rows)
     return shuffled, Early(stakes.gate, chosen, shuffled.rows, resolved.fingerprint, stakes.baseline)

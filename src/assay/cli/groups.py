@@ -24,6 +24,7 @@ from assay.cli.store_check import check as check_store
 from assay.cli.store_check import repair
 from assay.cli.trend import trend
 from assay.cli.trust import trust
+from assay.cli.watch import watch
 from assay.cli.worker import worker
 
 
@@ -43,9 +44,10 @@ for command in (check, align, noise, probe, batching, cascade):
     judge.command()(configured(command))
 judge.command()(trust)
 
-live = _group("Live traffic: queue worker, trends, capture check.")
+live = _group("Live traffic: queue worker, trends, alerts, capture check.")
 live.command()(configured(worker))
 live.command()(configured(trend))
+live.command()(configured(watch))
 live.command()(capture)
 
 store = _group("The store: size, check, repair, pruning, cache, provider batches.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.options import seconds_in
+from assay._util.durations import seconds_in
 from assay.cli.output import say, say_json
 from assay.errors import InputError, MissingExtra, StoreError
 

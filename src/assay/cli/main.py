@@ -5,8 +5,8 @@ the groups data, judge, live and store.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
-unreachable); 4 a fault in assay; 5 a gate failed; 6 a gate is inconclusive; 7 batches
-are under way; 130 interrupted.
+unreachable); 4 a fault in assay; 5 a gate failed, or an alert is open; 6 a gate is inconclusive;
+7 batches are under way; 130 interrupted.
 Results go to stdout, everything else to stderr; an error is one line with the way out. `assay --debug COMMAND`, or
 ASSAY_DEBUG=1 in the environment, shows where it came from.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from assay.judges import BaseJudge
     from assay.store.store import Store
 
-_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 JUDGE_PANEL = "Judge"
 #: The values of --batched-questions, and the words of Python and of the configuration for them.
 
@@ -264,14 +262,6 @@ def where_of(conditions: list[str] | None) -> dict[str, str]:
             raise InputError(f"--where: {key!r} is given twice, as {found[key]!r} and {value!r}: no row has both")
         found[key] = value
     return found
-
-
-def seconds_in(text: str, name: str) -> float:
-    """A time in seconds, from 90s, 10m, 1h, 90d or a number of seconds."""
-    found = re.fullmatch(r"\s*+(\d++(?:\.\d++)?)\s*+([smhd]?)\s*+", text)
-    if found is None:
-        raise InputError(f"{name}: expected a time such as 90s, 10m, 1h or 90d, got {text!r}")
-    return float(found[1]) * _SECONDS[found[2]]
 
 
 def opened(store: Path) -> Store:

@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
+from assay._util.durations import seconds_in
 from assay._util.terminal import pluralize
-from assay.cli.options import JsonOption, StoreOption, WhereOption, opened, seconds_in, where_of
+from assay.cli.options import JsonOption, StoreOption, WhereOption, opened, where_of
 from assay.cli.output import say, say_json
 from assay.errors import InputError
 

@@ -123,13 +123,16 @@ def worker(
 
         _print(report_of(QueueFile(queue)), as_json)
         raise typer.Exit(OK)
+    from assay.cli.watch import watcher_in_use
     from assay.live.queue.worker import Worker
     from assay.sinks.writing import check_sinks
 
     sinks = {**live_run.sinks(store), **_sinks(sink or [])}
     check_sinks(sinks)  # a key that is refused would park every score
     chosen, limits = metrics_meant(metrics), budget_meant(budget.resolve())
-    one = Worker(queue, chosen, judge.resolve(), store=False, sinks=sinks, budget=limits, **asdict(work))
+    watcher = watcher_in_use(store)
+    options = asdict(work)
+    one = Worker(queue, chosen, judge.resolve(), store=False, sinks=sinks, budget=limits, alerts=watcher, **options)
     report = one.run(until_empty)
     _print(report, as_json)
     raise typer.Exit(UNSETTLED if report.parked or report.undelivered or report.pending else OK)

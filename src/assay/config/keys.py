@@ -7,6 +7,7 @@ of this machine, to an address of their choice. A configuration that the user na
 - sends a key to an address if the variable belongs to that host, or if ASSAY_ALLOW_KEYS allows the pair,
 - keeps a store in a database if that is the user's own server, or if ASSAY_ALLOW_KEYS allows PGPASSWORD there,
 - keeps a store in a folder or file below the root of its repository: elsewhere it would mix with the runs of others,
+- sends alerts to an address if ASSAY_ALLOW_KEYS allows the secret of the alert there,
 - names judge instructions, and data for a judge at an address, below the root of its repository.
 
 `assay._util.origins` says what data may name.
@@ -15,7 +16,7 @@ of this machine, to an address of their choice. A configuration that the user na
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -26,6 +27,7 @@ from assay.config.reading import Config
 from assay.data.named_sources import is_source_name
 from assay.data.paths import paths_of
 from assay.errors import InputError
+from assay.live.alerts.rules import ADDRESSED, AlertRule
 from assay.store.tables import is_database, url_of
 
 #: Environment variable with pairs of a variable and a host: "MY_KEY@llm.example.com, OTHER_KEY@localhost:8000".
@@ -53,6 +55,7 @@ _PORTS = {"https": 443, "http": 80, "postgresql": 5432}
 _SECRET_WORDS = ("KEY", "TOKEN", "PASSWORD", "SECRET", "HEADERS")
 
 COMMAND_LINE = "run `assay judge trust`, name the file with --config, or give {options} on the command line"
+WITHOUT_OPTIONS = "run `assay judge trust`, or name the file with --config"
 #: Judges that run in this process: nothing leaves the machine.
 _HERE = ("embedded", "local:")
 
@@ -193,6 +196,31 @@ def check_source_keys(config: Config, ways: str = COMMAND_LINE) -> None:
                 raise config.section.error("data", _refusal(variable, place, ways.format(options="the source")))
 
 
+def check_alerts(config: Config, ways: str = WITHOUT_OPTIONS) -> None:
+    """Check that alerts may go to the addresses that the configuration names.
+
+    An address that stands in an environment variable is the user's own, as long as nothing signs what goes there.
+
+    Args:
+        config: The configuration.
+        ways: Other ways to allow it, for the error message.
+
+    Raises:
+        InputError: An address is not the user's own, and ASSAY_ALLOW_KEYS does not allow the pair of secret and host.
+    """
+    for rule in () if config.trusted else config.alerts:
+        for target in rule.messages:
+            secret = rule.secret_env if target.channel == "webhook" else None
+            if target.channel not in ADDRESSED or (target.variable is not None and secret is None):
+                continue
+            place = _Place.of(target.resolve().url)
+            if secret is None:
+                said = f"alerts are not sent to {place}: you did not name this file. If you trust it, {ways}"
+                raise rule.error("to", said)
+            if not _allowed(secret, place):
+                raise rule.error("to", _refusal(secret, place, ways, "alerts are"))
+
+
 def _is_file(source: str) -> bool:
     return source != "-" and not is_source_name(source)
 
@@ -266,7 +294,18 @@ def destinations(config: Config) -> list[str]:
         found.append(f"send rows and scores to {place}{password}")
     elif store and not is_below(config.here / store, [config.root]):
         found.append(f"keep rows and scores in {store}, outside of its repository")
-    return [*found, *(phrase for source in config.data for phrase in _data_destinations(config, source))]
+    found += [phrase for source in config.data for phrase in _data_destinations(config, source)]
+    return [*found, *dict.fromkeys(phrase for rule in config.alerts for phrase in _alert_destinations(rule))]
+
+
+def _alert_destinations(rule: AlertRule) -> Iterator[str]:
+    texts = ", with texts of rows" if rule.include_text else ""
+    for target in rule.messages:
+        if target.channel in ADDRESSED:
+            place = f"the address in {target.variable}" if target.url is None else str(_Place.of(target.url))
+            yield f"send alerts to {place}{texts}"
+            if rule.secret_env is not None and target.channel == "webhook":
+                yield f"sign alerts to {place} with the secret in {rule.secret_env}"
 
 
 def _database(config: Config) -> tuple[SplitResult, _Place]:

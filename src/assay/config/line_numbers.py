@@ -27,19 +27,28 @@ DOTS = 60
 def lines_of(text: str) -> Mapping[Path, int]:
     """The line, from 1, of each header and each key of a TOML text that tomllib reads, the first where it has several.
 
-    Keys inside of inline tables are not looked for: they stand where their table does.
+    Tables in an array have their number, from 0, in the path: ("alerts", "0", "name") of the first [[alerts]]. Keys
+    inside of inline tables are not looked for: they stand where their table does.
     """
     found: dict[Path, int] = {}
+    arrays: dict[Path, int] = {}
     header: Path = ()
-    line, begun, buffer, place, depth = 1, 1, "", "start", 0
+    line, begun, buffer, place, depth, is_array = 1, 1, "", "start", 0, False
     for piece in _TOKEN.findall(text):
         comment = piece.startswith("#")
         if place == "start" and piece.strip() and not comment:
             place, buffer, begun = ("header", "", line) if piece == "[" else ("key", piece, line)
+            is_array = False
+        elif place == "header" and piece == "[":
+            is_array = True
         elif place == "header" and piece == "]":
-            header, place = _path(buffer), "after"
+            header, place = _in_arrays(_path(buffer), arrays), "after"
             found.setdefault(header, begun)
-        elif place == "header" and piece != "[":
+            if is_array:
+                arrays[header] = arrays.get(header, -1) + 1
+                header = (*header, str(arrays[header]))
+                found[header] = begun
+        elif place == "header":
             buffer += piece
         elif place == "key" and piece == "=":
             found.setdefault((*header, *_path(buffer)), begun)
@@ -63,6 +72,14 @@ def line_of(path: Path, lines: Mapping[Path, int]) -> int | None:
         if inside:
             return min(inside)
     return None
+
+
+def _in_arrays(path: Path, arrays: Mapping[Path, int]) -> Path:
+    """The path of a header, with the numbers of the tables in arrays that it belongs to: the last of each."""
+    made: Path = ()
+    for key in path:
+        made = (*made, str(arrays[made]), key) if made in arrays else (*made, key)
+    return made
 
 
 def _path(written: str) -> Path:

@@ -38,6 +38,10 @@ def _tuple(value: object) -> object:
     return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
 
+def _array(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _path(value: object) -> object:
     return Path(value) if isinstance(value, str) and value.strip() else value
 
@@ -58,6 +62,7 @@ Number = Annotated[float | None, Field(description="a number")]
 Price = Annotated[float, Field(ge=0, description="dollars per million tokens")]
 Dollars = Annotated[float | None, Field(gt=0, description="a number of dollars above 0")]
 Share = Annotated[float | None, Field(ge=0, le=1, description="a number from 0 to 1")]
+Duration = Annotated[str | float, Field(description="a time such as 90s, 10m, 1h or 7d, or a number of seconds")]
 Whole = Annotated[int | None, Field(ge=1, description="a whole number of at least 1")]
 
 
@@ -193,6 +198,29 @@ class GatesTable(Table):
         return self.__pydantic_extra__
 
 
+class AlertTable(Table):
+    """One of the tables [[alerts]]: what is watched, when an alert opens, and who is told."""
+
+    name: Text = None
+    run: Text = None
+    metric: Text = None
+    window: Duration = "24h"
+    below: Number = None
+    above: Number = None
+    drop: Number = None
+    false_alarms: Number = None
+    period: Duration = "12w"
+    min_rows: Whole = None
+    slices: Texts = ()
+    where: Annotated[dict[str, str], Field(description="a table of columns, each with a text")] = {}
+    cluster: Text = None
+    quiet: Duration = 0.0
+    to: Texts = ("log",)
+    secret_env: Text = None
+    include_text: Annotated[bool, Field(description="true or false")] = False
+    link: Text = None
+
+
 class LiveSettings(Table):
     """The table [live]: how live runs are kept, for workers.
 
@@ -234,5 +262,6 @@ class ConfigTables(Table):
     ] = ()
     budget: BudgetTable = BudgetTable()
     gates: GatesTable = GatesTable()
+    alerts: Annotated[tuple[AlertTable, ...], BeforeValidator(_array), Field(description="tables, [[alerts]]")] = ()
     timezone: Annotated[str, AfterValidator(_check_timezone), Field(description="a text")] = UTC_NAME
     live: LiveSettings = LiveSettings()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from assay.config.alerting import alerts_in
 from assay.config.gating import GateSettings, gate_in
 from assay.config.judging import budget_in, metrics_in
 from assay.config.locate import find, opened, root_of
@@ -15,6 +16,7 @@ from assay.config.table import Section
 from assay.config.trust import is_trusted
 from assay.config.validation import check
 from assay.judges.budget.budget import Budget
+from assay.live.alerts.rules import AlertRule
 from assay.metrics.base import Metric
 from assay.records.field_names import field_of
 from assay.store.tables import is_database
@@ -35,6 +37,7 @@ class Config:
         metrics: Metrics with their parameters. Empty: the file names none.
         budget: Limits for the judge. None: the file has no budget.
         gates: Quality gate and its baseline. None: the file has no gate.
+        alerts: Alert rules on live runs. Empty: the file has none.
         timezone: IANA name of the time zone of windows and days.
         live: How live runs are kept. A setting that the file does not have is None.
         trusted: Whether the user named the file, or trusts it as it is (`assay judge trust`). Otherwise it was found in
@@ -53,6 +56,7 @@ class Config:
     metrics: tuple[Metric, ...] = ()
     budget: Budget | None = None
     gates: GateSettings | None = None
+    alerts: tuple[AlertRule, ...] = ()
     timezone: str = UTC_NAME
     live: LiveSettings = field(default_factory=LiveSettings)
     trusted: bool = False
@@ -104,6 +108,7 @@ def _read(whole: Section, folder: Path, here: Path, *, trusted: bool) -> Config:
         metrics=metrics,
         budget=budget_in(whole.section("budget"), tables.budget),
         gates=gate_in(whole.section("gates"), tables.gates, metrics, folder),
+        alerts=alerts_in(whole.items("alerts"), tables.alerts, metrics),
         timezone=tables.timezone,
         live=tables.live,
         trusted=trusted,

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from assay.config.line_numbers import line_of
 from assay.config.models import (
+    AlertTable,
     BudgetTable,
     ConfigTables,
     GatesTable,
@@ -29,6 +30,7 @@ _MODELS: Mapping[tuple[str, ...], type[Table]] = {
     ("gates",): GatesTable,
     ("live",): LiveSettings,
 }
+_ARRAY = ("alerts",)  # a table in it has its number as a key
 _SECRETS = ("api_key", "key", "token", "password", "secret", "headers")
 
 
@@ -49,28 +51,38 @@ def check(whole: Section) -> ConfigTables:
     except ValidationError as error:
         found = [(_path(one["loc"], whole.values), one) for one in error.errors(include_url=False)]
     path, first = min(found, key=lambda one: line_of((*whole.begin, *one[0]), whole.lines) or 0)
-    table = whole
-    for key in path[:-1]:
+    raise _error(_table_at(whole, path[:-1]), path[-1], first)
+
+
+def _table_at(whole: Section, path: tuple[str, ...]) -> Section:
+    if path[:1] == _ARRAY and len(path) > 1:
+        table, rest = whole.items(path[0])[int(path[1])], path[2:]
+    else:
+        table, rest = whole, path
+    for key in rest:
         table = table.section(key)
-    raise _error(table, path[-1], first)
+    return table
 
 
 def _path(loc: tuple[int | str, ...], values: Any) -> tuple[str, ...]:
     """The keys of the file that a place of pydantic's names, which counts items of lists and kinds of values too."""
     path = []
     for key in loc:
-        if isinstance(values, dict) and key in values:
+        in_array = isinstance(values, list) and isinstance(key, int) and isinstance(values[key], dict)
+        if in_array or (isinstance(values, dict) and key in values):
             path.append(str(key))
             values = values[key]
     return tuple(path)
 
 
 def _error(table: Section, key: str, first: Any) -> InputError:
-    kind, of_table = first["type"], _MODELS.get(table.path, RuleTable)
+    kind, of_table = first["type"], AlertTable if table.path[:1] == _ARRAY else _MODELS.get(table.path, RuleTable)
     if kind == "value_error":
         return table.error(key, str(first["ctx"]["error"]).removeprefix(f"{key}: "))
     if kind == "extra_forbidden":
         return table.error(key, _unknown(table, key, tuple(of_table.model_fields)))
+    if kind in ("model_type", "dict_type", "tuple_type") and key == _ARRAY[0]:
+        return table.unlike(key, "tables, [[alerts]]")
     if kind in ("model_type", "dict_type"):
         if of_table is GatesTable:
             hint = near(key, GatesTable.model_fields)
@@ -87,4 +99,6 @@ def _error(table: Section, key: str, first: Any) -> InputError:
 def _unknown(table: Section, key: str, known: tuple[str, ...]) -> str:
     if table.path == ("judge",) and key.casefold() in _SECRETS:
         return "secrets do not belong in a file; api_key_env names the variable that holds the key"
+    if table.path[:1] == _ARRAY and key.casefold() in _SECRETS:
+        return "secrets do not belong in a file; secret_env names the variable that holds the secret"
     return f"there is no such key{near(key, known)}; there are {', '.join(known)}"

@@ -25,8 +25,8 @@ from assay.evaluation.summary import Summary
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, check_budget, spending
 from assay.judges.cache import JudgementCache
+from assay.judges.no_judge import NoJudge, judge_if_asked
 from assay.judges.protocol import BatchedQuestions
-from assay.judges.resolve import resolve_judge
 from assay.metrics import Metric
 from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import ScoredSample
@@ -202,12 +202,13 @@ def _begin(
     options: RunOptions,
 ) -> tuple[EvaluationRun, Data]:
     """Check everything, and start a run in the store. Asks the judge nothing."""
-    judge = resolve_judge(judge)
+    metrics = None if metrics is None else resolve_metrics(metrics)
+    judge = judge_if_asked(metrics is None or any(metric.may_ask for metric in metrics), judge)
     judge = judge if options.batched_questions is None else judge.with_batched_questions(options.batched_questions)
     source = open_data(data, column_map=column_map, limit=limit, language=language)
     chosen = chosen_for(metrics, source, judge)
     check_budget(options.budget, judge)
-    if options.detach and judge.rows_in_flight is None:
+    if options.detach and judge.rows_in_flight is None and not isinstance(judge, NoJudge):
         raise InputError("detach: goes with a judge that answers in batches, for example judge='openai-batch:MODEL'")
     for name, value in {
         "concurrency": options.concurrency,
@@ -241,10 +242,11 @@ def _begin(
     info = {**result.info(), "stopped": NOT_FINISHED}
     result.run, result.started = start_run(kept, run, info, replace=replace)
     judgements = kept.judgements(result.run)
+    judgements.writer = kept.group_writer(result.run, result.started)
     cache = JudgementCache(judge.with_store(judgements), judgements, options.reading)
     if cache.batched_groups:
         result.notes.append(f"asked in one request, by groups: {', '.join(sorted(cache.batched_groups))}")
-    return EvaluationRun(result, chosen, judge, cache, options), source
+    return EvaluationRun(result, chosen, judge, cache, options, judgements.writer), source
 
 
 async def _check_sinks(options: RunOptions) -> None:

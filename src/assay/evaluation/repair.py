@@ -17,6 +17,7 @@ from assay.evaluation.evaluate import aevaluate
 from assay.evaluation.result import Result
 from assay.evaluation.score_sample import skipped_sample
 from assay.judges.base import BaseJudge
+from assay.judges.no_judge import NO_JUDGE
 from assay.metrics.base import Metric
 from assay.metrics.names import resolve_metrics
 from assay.records import Sample, ScoredSample
@@ -83,7 +84,7 @@ async def arepair(
     info = store.get_run(run)
     if info.get("stopped") is not None:
         raise InputError(f"run {run!r} did not finish; score its data again: what was judged is not asked twice")
-    if judge.fingerprint != info["judge"]:
+    if NO_JUDGE != info["judge"] != judge.fingerprint:
         raise InputError(f"judge: run {run!r} was scored by {info['judge']}, and this is {judge.fingerprint}")
     chosen = _metrics_of(run, info["metrics"], info.get("parameters", {}), metrics)
     lost, strays = _lost_rows(run, store, open_data(data, column_map=column_map, language=language))

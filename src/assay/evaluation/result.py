@@ -27,7 +27,7 @@ from assay.store.digests import RowDigests
 from assay.store.live_counts import read_counts
 from assay.store.rows import Row, flat_record
 from assay.store.store import Store
-from assay.store.windows import UTC_NAME, Window, parse_window, split_run
+from assay.store.windows import UTC_NAME, Window, parse_window, resolve_run
 
 if TYPE_CHECKING:
     import pandas
@@ -181,7 +181,7 @@ class Result:
             InputError: There is no such run, no row has one of the slice keys, or the window cannot be read.
         """
         store = store if isinstance(store, Store) else Store(store)
-        named, text = split_run(run, store.has_run)
+        named, text = resolve_run(run, store.has_run)
         named = store.run_id(named)
         info = store.get_run(named)
         selection = None

@@ -8,9 +8,11 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from assay._util.forks import own_lock
 from assay._util.loop_threads import LATE, run_apart
@@ -29,6 +31,7 @@ from assay.metrics import Metric
 from assay.records import Sample, Score, ScoredSample
 from assay.sinks.base import Sink
 from assay.sinks.writing import SinkWriter
+from assay.store.group_writer import GroupWriter
 
 #: Nothing can be scored while these stand: the first one ends the run, unless something was scored before.
 HOPELESS = frozenset({Cause.AUTH, Cause.NO_MODEL})
@@ -103,12 +106,28 @@ class JudgeMonitor:
         return name in self._asking or score.usage.calls > 0
 
 
+class _WrittenRow(NamedTuple):
+    """A row that was handed over to be written, as it is kept."""
+
+    scored: ScoredSample
+    facts: OverviewFacts
+    committed: Future[None]
+
+
 class EvaluationRun:
     """One run under way. To its judge it is the `assay.judges.protocol.Host`."""
 
     def __init__(
-        self, result: Result, metrics: Sequence[Metric], judge: BaseJudge, cache: JudgementCache, options: RunOptions
+        self,
+        result: Result,
+        metrics: Sequence[Metric],
+        judge: BaseJudge,
+        cache: JudgementCache,
+        options: RunOptions,
+        group: GroupWriter | None = None,
     ) -> None:
+        self._group = group
+        self._written: dict[int, _WrittenRow] = {}  # rows handed over to be written, and not recorded yet
         self.result = result
         self.metrics = metrics
         self.judge = judge
@@ -208,6 +227,7 @@ class EvaluationRun:
     async def _end(self) -> None:
         try:
             await self.writer.close()
+            await asyncio.to_thread(self._take_in_rest)
             self._count()
             self.result.count_missing()
             self._note_unsaved()
@@ -247,7 +267,7 @@ class EvaluationRun:
         WAITS.set(waits)
         try:
             scored = self._unreadable(row) if isinstance(row, RowError) else await self._score(row)
-            kept = self._record(number, scored)
+            kept = await self._save(number, scored)
             if kept is not None:
                 await self.writer.write(kept)
         except Exception as error:  # the store or the user's on_score broke: the run cannot go on, and says so
@@ -264,13 +284,32 @@ class EvaluationRun:
     def _unreadable(self, row: RowError) -> ScoredSample:
         return skipped_sample(Sample(id=row.id), self.metrics, row.cause, row.message)
 
-    def _record(self, number: int, scored: ScoredSample) -> ScoredSample | None:
-        """Take a row in, as it is kept; None where the run is over."""
+    async def _save(self, number: int, scored: ScoredSample) -> ScoredSample | None:
+        """Write a row, and take it in once it is committed; None where the run is over."""
         with self._recording:
             if self._over:
                 return None
-            scored, facts = self._keep(number, scored)
-            self.result.add(scored, number, facts)
+            row = self._written[number] = self._keep(number, scored)
+        cancelled: BaseException | None = None
+        with self._store_errors():
+            try:
+                if not row.committed.done():
+                    await asyncio.shield(asyncio.wrap_future(row.committed))
+            except asyncio.CancelledError as error:  # it is in the store all the same, or soon
+                cancelled = error
+            row.committed.result()
+        kept = self._record(number, row)
+        if cancelled is not None:
+            raise cancelled
+        return kept
+
+    def _record(self, number: int, row: _WrittenRow) -> ScoredSample | None:
+        """Take in a row that is committed; None where the run is over, and did so itself."""
+        with self._recording:
+            if self._written.pop(number, None) is None:
+                return None
+            scored = row.scored
+            self.result.add(scored, number, row.facts)
             self._count()
         self.bar.update(self.result)
         if self.options.on_score is not None:
@@ -287,17 +326,36 @@ class EvaluationRun:
             first = self._order.popleft()
             self.ended = until(first, self._seen_next.pop(first))
 
-    def _keep(self, number: int, scored: ScoredSample) -> tuple[ScoredSample, OverviewFacts]:
+    def _keep(self, number: int, scored: ScoredSample) -> _WrittenRow:
         """Put the row on disk. A score that cannot be written (a metric of the user's own) is skipped instead."""
         with self._store_errors():
-            run, started, facts = self.result.run, self.result.started, overview_facts(scored)
+            facts = overview_facts(scored)
             try:
-                self.result.store.put_row(run, number, scored, started=started, facts=facts.to_text())
+                done = self._put(number, scored, facts)
             except (ValueError, TypeError, RecursionError):
                 scored = storable(scored)
                 facts = overview_facts(scored)
-                self.result.store.put_row(run, number, scored, started=started, facts=facts.to_text())
-        return scored, facts
+                done = self._put(number, scored, facts)
+        return _WrittenRow(scored, facts, done)
+
+    def _put(self, number: int, scored: ScoredSample, facts: OverviewFacts) -> Future[None]:
+        if self._group is not None:
+            return self._group.put_row(number, scored, facts.to_text())
+        run, started = self.result.run, self.result.started
+        self.result.store.put_row(run, number, scored, started=started, facts=facts.to_text())
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+    def _take_in_rest(self) -> None:
+        """Rows that were committed, and whose tasks were left behind before they could say so, belong to the run."""
+        if self._group is not None:
+            self._group.flush()
+        with self._recording:
+            rest, self._written = self._written, {}
+            for number, row in rest.items():
+                if row.committed.exception() is None:
+                    self.result.add(row.scored, number, row.facts)
 
     @contextmanager
     def _store_errors(self) -> Iterator[None]:

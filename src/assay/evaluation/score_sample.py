@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Generator, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
+from typing import Any
 
 from assay._util.normalise import well_formed
 from assay.errors import Cause
@@ -16,6 +19,7 @@ from assay.metrics.base import Metric
 from assay.metrics.joint_prompts import BatchingJudge
 from assay.records import Sample, Score, ScoredSample, ScoreError
 
+_CANCELLED = "the judge's call was cancelled"
 GRACE = 1.0  # seconds that a cancelled metric has to put itself away; what ignores that is left behind
 
 
@@ -47,22 +51,70 @@ async def score_sample(
         return skipped_sample(sample, metrics, Cause.PARTIAL, f"the answer is {sample.status}, not complete")
     if groups := batched_groups_of(judge):
         judge = BatchingJudge(judge, sample, sorted(groups))
-    tasks = {metric.label: asyncio.create_task(_guarded(metric, sample, judge)) for metric in metrics}
-    if not tasks:
-        return ScoredSample(sample=sample, scores={})
+    begun = {metric.label: _begin(metric, sample, judge) for metric in metrics}
+    tasks = [one for one in begun.values() if isinstance(one, asyncio.Task)]
+    late: Collection[asyncio.Task[Score]] = ()
     try:
-        _, late = await asyncio.wait(tasks.values(), timeout=deadline)
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=deadline)
     except asyncio.CancelledError:
-        await _wait_cancelled(tasks.values())
+        await _wait_cancelled(tasks)
         raise
-    await _wait_cancelled(late)
-    scores = {
-        metric.label: metric.skip(Cause.TIMEOUT, _late(deadline))
-        if tasks[metric.label] in late
-        else _outcome(tasks[metric.label], metric)
-        for metric in metrics
-    }
+    if late:
+        await _wait_cancelled(late)
+    scores: dict[str, Score] = {}
+    for metric in metrics:
+        one = begun[metric.label]
+        if isinstance(one, Score):
+            scores[metric.label] = one
+        elif one in late:
+            scores[metric.label] = metric.skip(Cause.TIMEOUT, _late(deadline))
+        else:
+            scores[metric.label] = _outcome(one, metric)
     return ScoredSample(sample=sample, scores=scores)
+
+
+def _begin(metric: Metric, sample: Sample, judge: Judge) -> Score | asyncio.Task[Score]:
+    """The score, where it is computed at once and nothing is waited for; else the task that makes it."""
+    if metric.may_ask or not metric.at_once:
+        return asyncio.create_task(_guarded(metric, sample, judge))
+    context = copy_context()
+    work = _guarded(metric, sample, judge)
+    try:
+        first = context.run(work.send, None)
+    except StopIteration as done:
+        score: Score = done.value
+        return score
+    except asyncio.CancelledError:  # which nobody asked for
+        return metric.skip(Cause.INTERRUPTED, _CANCELLED)
+    return asyncio.create_task(_resumed(work, first), context=context)
+
+
+async def _resumed(work: Coroutine[Any, Any, Score], first: Any) -> Score:
+    """What a coroutine makes that waits for `first` by now."""
+    return await _Resumed(work, first)
+
+
+class _Resumed:
+    """Awaits the rest of a coroutine whose first step was taken outside of its task."""
+
+    def __init__(self, work: Coroutine[Any, Any, Score], first: Any) -> None:
+        self._work, self._first = work, first
+
+    def __await__(self) -> Generator[Any, Any, Score]:
+        waited = self._first
+        while True:
+            try:
+                value = yield waited
+            except BaseException as error:  # a cancellation, most of all: it is the coroutine's
+                step = partial(self._work.throw, error)
+            else:
+                step = partial(self._work.send, value)
+            try:
+                waited = step()
+            except StopIteration as done:
+                score: Score = done.value
+                return score
 
 
 def skipped_sample(sample: Sample, metrics: Sequence[Metric], cause: Cause, message: str) -> ScoredSample:
@@ -116,7 +168,7 @@ async def _guarded(metric: Metric, sample: Sample, judge: Judge) -> Score:
 
 def _outcome(task: asyncio.Task[Score], metric: Metric) -> Score:
     if task.cancelled():  # by somebody else, while it waited for the judge
-        return metric.skip(Cause.INTERRUPTED, "the judge's call was cancelled")
+        return metric.skip(Cause.INTERRUPTED, _CANCELLED)
     return task.result()
 
 

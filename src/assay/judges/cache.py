@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from assay.errors import Cause, JudgeFailure, StoreError
@@ -36,9 +38,11 @@ class _Call:
     """One prompt that the judge is answering, and how many wait for it."""
 
     prompt: JudgePrompt[Any]
-    key: str
-    answer: asyncio.Future[Answer]
-    waiters: int = 0
+    key: Hashable
+    waiting: list[asyncio.Future[Answer]] = field(default_factory=list)
+    done: bool = False
+    cancelled: bool = False
+    known: bool = False  # the store had it
     batch: _Batch | None = None
 
 
@@ -72,9 +76,17 @@ class JudgementCache(Around):
     _address: str | None = None
     _maker: str | None = None
     _batched: frozenset[Group] | None = None
-    _memory: OrderedDict[str, Answer] = field(default_factory=OrderedDict)
-    _calls: dict[str, _Call] = field(default_factory=dict)
+    _keeps: bool | None = None
+    _memory: OrderedDict[Hashable, Answer] = field(default_factory=OrderedDict)
+    _calls: dict[Hashable, _Call] = field(default_factory=dict)
     _waiting: list[_Call] = field(default_factory=list)
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the judge; looked up once, since each score carries it and a judge may have to compute it."""
+        if self._maker is None:
+            self._maker = self.judge.fingerprint
+        return self._maker
 
     @property
     def batched_groups(self) -> frozenset[Group]:
@@ -102,7 +114,7 @@ class JudgementCache(Around):
             JudgeFailure: The judge cannot answer the prompt, or failed.
         """
         prompt = self.judge.add_instructions(prompt)
-        key = self._key(prompt)
+        key = self._name(prompt)
         for _ in range(2):
             call = self._calls.get(key)
             mine = call is None
@@ -116,15 +128,35 @@ class JudgementCache(Around):
                 answer = await self._wait(call)
             except asyncio.CancelledError:
                 task = asyncio.current_task()
-                if not call.answer.cancelled() or (task is not None and task.cancelling()):
+                if not call.cancelled or (task is not None and task.cancelling()):
                     raise
                 continue  # not this one was cancelled, but the call that it had joined
-            if not mine:
+            if not mine or call.known:
                 self.cache_hits += 1
             elif (meter := METER.get()) is not None:
                 meter.add(answer.usage)
             return _unpacked(answer, prompt)
         raise JudgeFailure(Cause.INTERRUPTED, "the judge's call was cancelled, twice")
+
+    @property
+    def _durable(self) -> bool:
+        """Whether judgements go into a store."""
+        if self._keeps is None:
+            self._keeps = self.store is not None and self.judge.durable
+        return self._keeps
+
+    def _name(self, prompt: JudgePrompt[Any]) -> Hashable:
+        """What stands for the prompt in memory: its content address, or the prompt itself where nothing else needs it.
+
+        To make and hash all that is asked takes a tenth of the time that a sample takes.
+        """
+        if self._durable or not _is_its_fields(type(prompt)):
+            return self._key(prompt)
+        try:
+            hash(prompt)
+        except TypeError:
+            return self._key(prompt)
+        return prompt
 
     def _key(self, prompt: JudgePrompt[Any]) -> str:
         if self._address is None:
@@ -137,58 +169,103 @@ class JudgementCache(Around):
 
     # ---- what is known
 
-    def _cached_answer(self, key: str, prompt: JudgePrompt[Any]) -> Answer | None:
+    def _cached_answer(self, key: Hashable, prompt: JudgePrompt[Any]) -> Answer | None:
         answer = self._memory.get(key)
         if answer is not None:
             self._memory.move_to_end(key)
             return answer
-        if self.store is None or not self.judge.durable:
+        if self.store is None or not self._durable or not isinstance(key, str) or self._far:
             return None
         try:
-            blob = self.store.get_judgement(key)
-            judgement = None if blob is None else type(prompt).load(blob)
-            if blob is None or prompt.check(judgement) is not None:
-                return None
+            return self._loaded(key, prompt, self.store.get_judgement(key))
         except StoreError as error:
             self._failed(error)
+        except Exception:  # a store is foreign code
             return None
-        except Exception:  # what does not load is asked for again, and no error for ever
+        return None
+
+    def _loaded(self, key: Hashable, prompt: JudgePrompt[Any], blob: bytes | None) -> Answer | None:
+        """The judgement that a store had; what does not load is asked for again, and no error for ever."""
+        if blob is None:
+            return None
+        try:
+            judgement = type(prompt).load(blob)
+            if prompt.check(judgement) is not None:
+                return None
+        except Exception:
             return None
         answer = Answer(judgement=judgement)
         self._remember(key, answer)
         return answer
 
-    def _remember(self, key: str, answer: Answer) -> None:
+    @property
+    def _far(self) -> bool:
+        """Whether each look into the store is a round trip, so that prompts which meet are looked up together."""
+        return bool(getattr(self.store, "is_far", False))
+
+    def _look_up(self, calls: Sequence[_Call]) -> None:
+        """Settle those calls whose judgements the store has."""
+        get = getattr(self.store, "get_judgements", None)
+        if get is None or not calls:
+            return
+        try:
+            blobs = get([call.key for call in calls])
+        except Exception as error:
+            self._failed(error)
+            return
+        for call in calls:
+            answer = self._loaded(call.key, call.prompt, blobs.get(call.key))
+            if answer is not None:
+                call.known = True
+                self._settle(call, answer)
+
+    def _remember(self, key: Hashable, answer: Answer) -> None:
         self._memory[key] = answer
         if len(self._memory) > MEMORY:
             self._memory.popitem(last=False)
 
-    def _keep(self, call: _Call, answer: Answer) -> Answer:
-        """Keep a judgement in memory and in the store. A judgement that cannot be written is its own prompt's
+    async def _keep(self, calls: Sequence[_Call], answers: Sequence[Answer]) -> list[Answer]:
+        """Keep judgements in the store; it has them when this returns. What cannot be written is its own prompt's
         failure."""
-        if self.store is not None and self.judge.durable:
+        if self.store is None or not self._durable:
+            return list(answers)
+        kept, blobs = list(answers), []
+        for n, (call, answer) in enumerate(zip(calls, answers, strict=True)):
+            if answer.failure is not None or not answer.keep:
+                continue
             try:
-                blob = type(call.prompt).dump(answer.judgement)
+                blobs.append((str(call.key), call.prompt.name, type(call.prompt).dump(answer.judgement)))
             except Exception as error:
                 failure = bug(error, f"the judge's judgement on {call.prompt.name} is no JSON: ")
+                kept[n] = Answer(failure=failure, usage=answer.usage)
                 self._remember(call.key, Answer(failure=failure))
-                return Answer(failure=failure, usage=answer.usage)
+        try:
+            await self._put(self.store, blobs)
+        except Exception as error:  # paid for is paid for: it goes on from memory
+            self._failed(error)
+        return kept
+
+    async def _put(self, store: JudgementStore, blobs: Sequence[tuple[str, str, bytes]]) -> None:
+        if not blobs:
+            return
+        maker = self.fingerprint
+        put_soon = getattr(store, "put_soon", None)
+        if put_soon is not None:
+            written = put_soon([(key, prompt, maker, blob) for key, prompt, blob in blobs])
+            await asyncio.shield(asyncio.wrap_future(written))  # it goes on where nobody waits for it any more
+            return
+        for key, prompt, blob in blobs:
             try:
-                if self._maker is None:
-                    self._maker = self.judge.fingerprint
-                self.store.put_judgement(call.key, call.prompt.name, self._maker, blob)
-            except Exception as error:  # paid for is paid for: it goes on from memory
+                store.put_judgement(key, prompt, maker, blob)
+            except Exception as error:  # of this one; the next may have luck
                 self._failed(error)
-        self._remember(call.key, Answer(judgement=answer.judgement))
-        return answer
 
     # ---- asking
 
-    def _begin(self, key: str, prompt: JudgePrompt[Any]) -> _Call:
-        loop = asyncio.get_running_loop()
-        call = self._calls[key] = _Call(prompt, key, loop.create_future())
+    def _begin(self, key: Hashable, prompt: JudgePrompt[Any]) -> _Call:
+        call = self._calls[key] = _Call(prompt, key)
         if not self._waiting:
-            loop.call_soon(self._send_when_quiet, 1)
+            asyncio.get_running_loop().call_soon(self._send_when_quiet, 1)
         self._waiting.append(call)
         return call
 
@@ -202,7 +279,9 @@ class JudgementCache(Around):
             asyncio.get_running_loop().call_soon(self._send_when_quiet, len(self._waiting))
             return
         quiet, self._waiting = self._waiting, []
-        for calls in self._groups([call for call in quiet if not call.answer.done()]):
+        if self._durable and self._far:
+            self._look_up([call for call in quiet if not call.done])
+        for calls in self._groups([call for call in quiet if not call.done]):
             batch = _Batch(calls)
             for call in calls:
                 call.batch = batch
@@ -223,13 +302,16 @@ class JudgementCache(Around):
             SECRET.set(self._secret())  # in this task's own context
             WAITS.set(None)  # it is of no one row
             answers = await ask_judge(self.judge, [call.prompt for call in batch.calls])
+            answers = await self._keep(batch.calls, answers)
             for call, answer in zip(batch.calls, answers, strict=True):
                 self._end(call, answer)
         finally:
             for call in batch.calls:  # after a cancellation: nobody may wait for ever
                 self._forget(call)
-                if not call.answer.done():
-                    call.answer.cancel()
+                if not call.done:
+                    call.done = call.cancelled = True
+                    for waiter in call.waiting:
+                        waiter.cancel()
 
     def _secret(self) -> bytes | None:
         """What fences are made with: the store's own, so that workers and reruns begin their prompts alike."""
@@ -247,27 +329,35 @@ class JudgementCache(Around):
     def _end(self, call: _Call, answer: Answer) -> None:
         self.usage += answer.usage
         if answer.failure is None and answer.keep:
-            answer = self._keep(call, answer)
+            self._remember(call.key, Answer(judgement=answer.judgement))
         elif answer.failure is not None and answer.failure.cause in _LASTING:
             self._remember(call.key, Answer(failure=answer.failure))
+        self._settle(call, answer)
+
+    def _settle(self, call: _Call, answer: Answer) -> None:
+        """Give all who wait for a call its answer."""
         self._forget(call)
-        if not call.answer.done():
-            call.answer.set_result(answer)
+        call.done = True
+        vars(call.prompt).pop("full_content", None)  # which memory need not hold
+        for waiter in call.waiting:
+            if not waiter.done():
+                waiter.set_result(answer)
 
     # ---- waiting
 
     async def _wait(self, call: _Call) -> Answer:
         row = WAITS.get()
-        call.waiters += 1
+        mine: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        call.waiting.append(mine)
         if row is not None:
             row.count += 1
         try:
-            return await asyncio.shield(call.answer)
+            return await mine
         finally:
-            call.waiters -= 1
+            call.waiting.remove(mine)
             if row is not None:
                 row.count -= 1
-            if call.waiters == 0 and not call.answer.done():
+            if not call.waiting and not call.done:
                 self._abandon(call)
 
     def _abandon(self, call: _Call) -> None:
@@ -278,8 +368,8 @@ class JudgementCache(Around):
         self._forget(call)
         batch = call.batch
         if batch is None:
-            call.answer.cancel()
-        elif batch.task is not None and all(other.waiters == 0 for other in batch.calls):
+            call.done = call.cancelled = True
+        elif batch.task is not None and not any(other.waiting for other in batch.calls):
             for other in batch.calls:
                 self._forget(other)
             batch.task.cancel()
@@ -287,6 +377,13 @@ class JudgementCache(Around):
     def _forget(self, call: _Call) -> None:
         if self._calls.get(call.key) is call:
             del self._calls[call.key]
+
+
+@lru_cache(maxsize=256)
+def _is_its_fields(kind: type[JudgePrompt[Any]]) -> bool:
+    """Whether equal prompts of a class are asked alike: it is a dataclass that compares all of its fields."""
+    known = vars(kind).get("__dataclass_fields__")
+    return known is not None and "__eq__" in vars(kind) and all(one.compare for one in known.values())
 
 
 def _unpacked(answer: Answer, prompt: JudgePrompt[F]) -> F:

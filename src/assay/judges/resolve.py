@@ -49,6 +49,21 @@ def resolve_judge(
     return resolved if instructions is None else resolved.with_instructions(instructions)
 
 
+def check_judge(judge: JudgeSpec) -> None:
+    """Check that `judge` names a judge, of which nothing is loaded, opened or looked at where it is one or names one.
+
+    Args:
+        judge: One of those that `resolve_judge` takes.
+
+    Raises:
+        InputError: It names none.
+    """
+    known = judge is None or judge == "embedded" if isinstance(judge, str | None) else isinstance(judge, BaseJudge)
+    scheme, _, name = judge.partition(":") if isinstance(judge, str) else ("", "", "")
+    if not known and not (name and scheme in _SCHEMES):
+        resolve_judge(judge)  # a framework's model, or none at all
+
+
 #: What makes the judge of a name, by what stands before its colon. Loaded by name: a cascade resolves names itself.
 _SCHEMES: Mapping[str, str] = {
     "openai": "assay.judges.llm.openai:OpenAIJudge",

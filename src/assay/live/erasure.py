@@ -14,6 +14,7 @@ from assay.errors import InputError
 from assay.live.queue.queue_file import FILE_NAME, QueueFile
 from assay.live.queue.transitions import IN_WORK, WAITING, count
 from assay.records import Record
+from assay.store.alerts import AlertStore
 from assay.store.erasure import (
     FoundRows,
     check_where,
@@ -63,6 +64,8 @@ def erase(
 ) -> ErasureResult:
     """Delete the samples whose metadata meet all conditions, from live runs, cached judgements and a queue.
 
+    Alerts of the slice that a single condition names are deleted as well.
+
     Judgements are found by the texts in the evidence of the rows: those of rows that were kept without texts cannot be
     told from others, and stay until they are pruned. A worker that has a sample in work keeps its scores after that:
     stop the workers first. Files are rewritten, for which the disk must hold them twice.
@@ -93,6 +96,7 @@ def erase(
         if not dry_run:
             if store is not None:
                 delete_found_rows(store, found)
+                _forget_alerts(store, where)
             for one, numbers in zip(caches, judgements, strict=True):
                 delete_judgements(one, numbers)
             if spool is not None:
@@ -108,6 +112,13 @@ def erase(
         unreadable=found.unreadable,
         scrubbed=scrubbed,
     )
+
+
+def _forget_alerts(store: Store, where: Mapping[str, str]) -> None:
+    """Delete the alerts of the slice that the condition names. One of several conditions alone names others, too."""
+    if len(where) == 1:
+        ((column, value),) = where.items()
+        AlertStore(store).forget_slice(column, value)
 
 
 def _find_own_texts(

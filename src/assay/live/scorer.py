@@ -26,9 +26,10 @@ from assay._util.loop_threads import LATE as HELD
 from assay._util.loop_threads import LoopThread
 from assay.errors import InputError
 from assay.evaluation.score_sample import late_sample, score_sample
-from assay.judges.base import JudgeSpec, check_immediate
+from assay.judges.base import BaseJudge, JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
 from assay.judges.cache import JudgementCache
+from assay.judges.no_judge import judge_if_asked
 from assay.judges.rotating_cache import RenewedCache
 from assay.live.application import Application, resolve_application
 from assay.live.base import BaseIntake
@@ -141,7 +142,7 @@ class LiveScorer(BaseIntake):
         from assay.metrics.names import resolve_metrics
 
         self.metrics = resolve_metrics(LIVE_METRICS if metrics is None else metrics)
-        self.judge = environment.judge_or(judge)
+        self.judge = judge_if_asked(any(one.may_ask for one in self.metrics), judge, environment.judge_or)
         check_immediate(self.judge, "live scoring")
         check_budget(budget, self.judge)
         self._budget = budget
@@ -335,10 +336,14 @@ class LiveScorer(BaseIntake):
                 sample = item if isinstance(item, Sample) else item()
                 taken = None if sample is None else self._choose(sample)
             if taken is not None:
-                with suppress(Exception):  # what cannot be loaded is said by the scores
-                    await self.judge.prepare()
-                with spending(self._budget):
+                if type(self.judge).prepare is not BaseJudge.prepare:
+                    with suppress(Exception):  # what cannot be loaded is said by the scores
+                        await self.judge.prepare()
+                if self._budget is None:  # nor does the loop's context hold one
                     scored = await self._score(one, taken, cache)
+                else:
+                    with spending(self._budget):
+                        scored = await self._score(one, taken, cache)
         except (asyncio.CancelledError, GeneratorExit):  # `close` gave up on it, or a fork: it stays pending
             raise
         except BaseException as error:
@@ -448,7 +453,7 @@ class LiveScorer(BaseIntake):
         with self._box.lock:
             counts = self._tally.counts
             counts["undelivered" if written is None or written.failures else "delivered"] += 1
-            if written is not None:
+            if written is not None and (written.receipts or written.failures):
                 counts.update(written.counts)
                 for where, error in written.failures.items():
                     self._tally.errors.add(error, where)

@@ -76,6 +76,10 @@ class HarmonicMean(Metric):
         return tuple(dict.fromkeys(prompt for metric in self.metrics for prompt in metric.asks))
 
     @property
+    def may_ask(self) -> bool:
+        return any(metric.may_ask for metric in self.metrics)
+
+    @property
     def needs_contradiction(self) -> bool:
         return any(metric.needs_contradiction for metric in self.metrics)
 

@@ -25,6 +25,7 @@ from assay.metrics.tool_calls import tool_evidence
 from assay.prompts.base import JudgePrompt
 from assay.prompts.rating import RatingResult
 from assay.records import Direction, Sample, Score, ScoreError, Verdict
+from assay.records.base import with_clean
 from assay.text.languages import code_of
 
 #: Characters that an answer or a reference may have, where a judge is asked about it: 50,000 tokens, minutes for the
@@ -69,8 +70,11 @@ class Metric(ABC):
     #: True for metrics to which the contexts of earlier turns are evidence too, and, without any, what tools gave back
     reads_history: ClassVar[bool] = False
 
+    _is_of_assay: ClassVar[bool] = True
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        cls._is_of_assay = cls.__module__.startswith("assay.")
         if not hasattr(cls, "name") and "name" not in inspect.get_annotations(cls):
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
@@ -93,6 +97,19 @@ class Metric(ABC):
     def consults(self) -> bool:
         """Whether it asks the judge anything, so that its outcome says something about the judge."""
         return bool(self.asks)
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether the judge may be touched at all: not by metrics of assay that ask nothing.
+
+        A class of a user's own may ask what it does not name in `asks`.
+        """
+        return not self._is_of_assay or self.consults or bool(self.asks)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it may be begun outside of a task of its own, as it looks at none: so do those of assay."""
+        return not self.may_ask
 
     @property
     def label(self) -> str:
@@ -139,7 +156,9 @@ class Metric(ABC):
             return replace(self.skip(Cause.BUG, str(error)), usage=meter.usage)
         finally:
             METER.reset(token)
-        return replace(score, judge=judge.fingerprint, usage=meter.usage)
+        if not self.may_ask:
+            return score
+        return with_clean(score, judge=judge.fingerprint, usage=meter.usage)
 
     def _read_in(self, sample: Sample, judge: Judge) -> Sample:
         """The sample with the language that it is read in. Raises JudgeFailure where the judge cannot read it.
@@ -147,6 +166,8 @@ class Metric(ABC):
         What a sample says of its language counts; else each text that this metric needs must be one that the judge
         reads, or be doubtful, and the answer's language is what the judge is told.
         """
+        if type(self).cannot is Metric.cannot and not (self.asks or self.reads_texts or self.needs_contradiction):
+            return sample
         found = languages_in(sample, self.needs or _TEXTS) if not sample.language and self.reads_texts else {}
         for code in dict.fromkeys(found.values()) or (code_of(sample.spoken),):
             reason = self.cannot(judge, code)

@@ -11,6 +11,7 @@ async def polite(answer, judge):
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import functools
 import inspect
@@ -70,6 +71,14 @@ class FunctionMetric(Metric, Generic[P, R]):
         return "judge" in self.takes
 
     @property
+    def may_ask(self) -> bool:
+        return self.consults or bool(self.asks)
+
+    @property
+    def at_once(self) -> bool:
+        return not self.may_ask and not inspect.iscoroutinefunction(self.function)
+
+    @property
     def reads_texts(self) -> bool:
         return self.consults or "language" in self.takes
 
@@ -92,7 +101,7 @@ class FunctionMetric(Metric, Generic[P, R]):
         heard = _RecordingJudge(judge)
         returned: Any = cast("Callable[..., Any]", self.function)(**self._arguments(sample, heard))
         if inspect.isawaitable(returned):
-            returned = await returned
+            returned = await (asyncio.ensure_future(returned) if self.at_once else returned)  # in a task of its own
         return replace(as_score(self, returned, heard.labels_of(returned)), metric=self.label)
 
     def _arguments(self, sample: Sample, judge: Judge) -> dict[str, Any]:

@@ -80,6 +80,7 @@ class LabelledMetric(Metric):
     needs_contradiction: ClassVar[Any] = _Its()
     needed_columns: ClassVar[Any] = _Its()
     consults: ClassVar[Any] = _Its()
+    may_ask: ClassVar[Any] = _Its()
     reads_texts: ClassVar[Any] = _Its()
 
     metric: Metric

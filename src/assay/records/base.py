@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cache
+from types import MemberDescriptorType
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 from uuid import UUID
 
+from assay._util.compression import to_json
 from assay._util.forks import FORK_LOCK
 from assay._util.normalise import well_formed
 from assay.errors import InputError
@@ -15,6 +19,8 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+
+R = TypeVar("R", bound="Record")
 
 _ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
@@ -55,6 +61,20 @@ class Record:
         """
         data: dict[str, Any] = _adapter(type(self)).dump_python(self, mode="json", exclude_none=True)
         return data
+
+    def to_json(self) -> str:
+        """Convert the record to JSON.
+
+        Returns:
+            What `to_dict` gives, as text without spaces. Every such text can be written as UTF-8.
+        """
+        if type(self).to_dict is not Record.to_dict:  # it writes more than its fields
+            return to_json(self.to_dict())
+        try:
+            text: bytes = _adapter(type(self)).dump_json(self, exclude_none=True)
+        except ValueError:  # half an emoji, or what pydantic cannot write
+            return to_json(self.to_dict())
+        return text.decode()
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -99,6 +119,45 @@ def _short(text: str, most: int = 60) -> str:
 
 def _name_suffix(name: str | None) -> str:
     return "" if name is None else f" {_short(name)!r}"
+
+
+def with_clean(record: R, **values: Any) -> R:
+    """A copy of a record with other values in some fields. They must be such as the record would have kept as they are.
+
+    Nothing is checked or cleaned again, which takes a tenth of the time of `dataclasses.replace`.
+    """
+    kind = type(record)
+    slots = _slots(cast("Hashable", kind))
+    if not slots:
+        made: R = replace(cast("Any", record), **values)
+        return made
+    twin = object.__new__(kind)
+    for name, read, write in slots:
+        write(twin, values[name] if name in values else read(record))
+    return twin
+
+
+def clean_record(kind: type[R], **values: Any) -> R:
+    """A record of such values, one for each field: see `with_clean`."""
+    made = object.__new__(kind)
+    for name, _, write in _slots(cast("Hashable", kind)):
+        write(made, values[name])
+    return made
+
+
+_Slot = tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]]
+
+
+@cache
+def _slots(kind: Hashable) -> tuple[_Slot, ...]:
+    """How the fields of a record are read and written, past what keeps it frozen; () for what a user made of one."""
+    slots: list[_Slot] = []
+    for field in fields(cast("type[Any]", kind)):
+        member = getattr(kind, field.name, None)
+        if not isinstance(member, MemberDescriptorType):
+            return ()
+        slots.append((field.name, member.__get__, member.__set__))
+    return tuple(slots)
 
 
 # ---- how the records above clean what they are given; most of it is clean, and then nothing is copied ----------------

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import http.client
 import json
-import urllib.error
-import urllib.request
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from typing import IO, Any, Unpack
-from urllib.parse import urlsplit, urlunsplit
+from typing import Unpack
 
 from assay._util.call_repr import call_repr
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import NAMESPACE, Annotation
-from assay.sinks.remote import Busy, Refused, RemoteOptions, RemoteSink
+from assay.sinks.http_post import checked_url, post
+from assay.sinks.remote import RemoteOptions, RemoteSink
 
 #: Header names, as the receiver reads them.
 IDEMPOTENCY, SIGNATURE = "Idempotency-Key", "X-Assay-Signature-256"
-
-#: Answers that ask for another try.
-_TRY_AGAIN = frozenset({408, 425, 429})
-
-_AFTER = 3600.0  # seconds: a Retry-After beyond this counts as none
 
 
 class WebhookSink(RemoteSink):
@@ -54,7 +46,7 @@ class WebhookSink(RemoteSink):
         **options: Unpack[RemoteOptions],
     ) -> None:
         super().__init__(**options)
-        self._url, self._host = _checked(url)
+        self._url, self._host = checked_url(url)
         if not timeout > 0:
             raise InputError(f"timeout: expected a positive number of seconds, got {timeout}")
         for name, value in (headers or {}).items():
@@ -82,63 +74,8 @@ class WebhookSink(RemoteSink):
         headers = {**self._headers, "Content-Type": "application/json", IDEMPOTENCY: identity}
         if self._secret is not None:
             headers[SIGNATURE] = "sha256=" + hmac.new(self._secret, body, hashlib.sha256).hexdigest()
-        self._post(urllib.request.Request(self._url, data=body, headers=headers, method="POST"))  # noqa: S310
+        post(self._url, body, headers, self._timeout)
 
     def read_back(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
         """All that was sent: its answer said that the receiver has them."""
         return {annotation.id for annotation in annotations}
-
-    def _post(self, request: urllib.request.Request) -> None:
-        opener = urllib.request.build_opener(_SameHost())
-        try:
-            with opener.open(request, timeout=self._timeout) as response:
-                response.read(1)
-        except urllib.error.HTTPError as error:
-            with error:
-                _judge(error.code, error.headers.get("Retry-After"))
-        except urllib.error.URLError as error:
-            reason = error.reason
-            raise (reason if isinstance(reason, OSError) else OSError(type(error).__name__)) from None
-        except http.client.HTTPException as error:
-            raise ConnectionError(f"{type(error).__name__}") from None
-
-
-class _SameHost(urllib.request.HTTPRedirectHandler):
-    """Follows 307 and 308 within the host, with method and body. Others would lose the body, or leak it."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
-    ) -> urllib.request.Request:
-        old, new = urlsplit(req.full_url), urlsplit(newurl)
-        if code not in (307, 308) or (old.scheme, old.netloc) != (new.scheme, new.netloc):
-            fp.close()
-            raise Refused(f"the receiver redirects (HTTP {code}) to another host, or to a GET: give the final address")
-        return urllib.request.Request(newurl, data=req.data, headers=dict(req.header_items()), method="POST")  # noqa: S310
-
-    http_error_308 = urllib.request.HTTPRedirectHandler.http_error_307
-
-
-def _judge(status: int, after: str | None) -> None:
-    if status in _TRY_AGAIN or status >= 500:
-        try:
-            seconds = float(after or "")
-        except ValueError:  # none, or a date
-            seconds = -1.0
-        raise Busy(f"the receiver answers HTTP {status}", after=seconds if 0 <= seconds <= _AFTER else None)
-    raise Refused(f"the receiver refuses it: HTTP {status}")
-
-
-def _checked(url: str) -> tuple[str, str]:
-    """The address and, for messages, its host. The path may hold a key, so no message repeats it."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise InputError("url: expected an http or https address, got one that cannot be read") from None
-    if not url.isascii() or any(character <= " " for character in url):
-        raise InputError("url: expected an address with other characters than ASCII's, and blanks, percent-encoded")
-    if parts.scheme not in ("http", "https") or not host:
-        raise InputError(f"url: expected an http or https address, got one with scheme {parts.scheme!r}")
-    if parts.username is not None or parts.password is not None:
-        raise InputError("url: expected an address without user and password; give them in headers")
-    return urlunsplit(parts._replace(fragment="")), host

@@ -15,7 +15,7 @@ from assay.records import Sample, Score, ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
 from assay.store.digests import MODULUS, RowDigests, row_digest
 from assay.store.score_columns import RowColumns, put_columns
-from assay.store.tables import Statements, read_all
+from assay.store.tables import Statements, insert_rows, read_all
 
 PAGE = 500  # rows read at a time
 
@@ -82,20 +82,33 @@ class PackedRow(NamedTuple):
     def of(cls, number: int, scored: ScoredSample, facts: str | None = None) -> PackedRow:
         """Pack a scored sample. `facts`: see `RowColumns`."""
         name = clean(scored.sample.id)
-        body = packed(scored.sample.to_dict(), scores_of(scored))
+        body = packed_row(scored)
         return cls(number, name, body, RowColumns.of(number, name, scored, facts))
 
 
-def put_rows(db: Statements, run: str, rows: Iterable[PackedRow], started: float | None = None) -> None:
+def put_rows(
+    db: Statements, run: str, rows: Iterable[PackedRow], started: float | None = None, *, at_once: bool = False
+) -> None:
     """Write rows of a run; its number of rows and its digests change in the same transaction.
 
-    `started`: the start of the run that is meant. Raises RunReplacedError where it is not there any more.
+    Args:
+        db: The transaction.
+        run: Name of the run.
+        rows: The rows.
+        started: Start of the run that is meant.
+        at_once: Insert new rows with one statement. It fails where another process inserts one of them meanwhile.
+
+    Raises:
+        RunReplacedError: The run that was started then is not there any more.
     """
     added = change = 0
     columns: dict[int, RowColumns] = {}
     replaced: set[int] = set()
-    for number, name, body, found in rows:
-        before = _put_row(db, run, number, name, body)
+    rows = list(rows)
+    new = _insert_new(db, run, rows) if at_once else {}
+    for row in rows:
+        number, name, body, found = row
+        before = None if new.get(number) is row else _put_row(db, run, number, name, body)
         added += before is None
         change += row_digest(number, name, body) - (0 if before is None else row_digest(number, *before))
         if before is not None and number not in columns:
@@ -135,6 +148,22 @@ def count_rows(
 def which_run(run: str, started: float | None) -> tuple[str, tuple[Any, ...]]:
     """The condition that finds a run by its name, and by its start where one is given; with its values."""
     return ("id = ?", (run,)) if started is None else ("id = ? AND started = ?", (run, started))
+
+
+def _insert_new(db: Statements, run: str, rows: Sequence[PackedRow]) -> dict[int, PackedRow]:
+    """Insert those rows that the run does not have; of several of one number the first."""
+    first: dict[int, PackedRow] = {}
+    for row in rows:
+        first.setdefault(row.number, row)
+    numbers, now = list(first), time.time()
+    for start in range(0, len(numbers), PAGE):
+        some = numbers[start : start + PAGE]
+        sql = f"SELECT number FROM rows WHERE run = ? AND number IN ({', '.join('?' * len(some))})"
+        for (number,) in read_all(db, sql, (run, *some)):
+            del first[int(number)]
+    new = [(run, row.number, row.name, row.body, now) for row in first.values()]
+    insert_rows(db, "rows (run, number, id, body, at)", new)
+    return first
 
 
 def _put_row(db: Statements, run: str, number: int, name: str | None, body: bytes) -> tuple[str | None, bytes] | None:
@@ -187,6 +216,13 @@ def scores_of(scored: ScoredSample) -> dict[str, Any]:
 def clean(text: str | None) -> str | None:
     """A text that a store can hold: no UTF-8 has lone surrogates."""
     return None if text is None else text.encode("utf-8", "replace").decode()
+
+
+def packed_row(scored: ScoredSample) -> bytes:
+    """What `packed` makes of a sample and its scores, without dicts in between."""
+    scores = ",".join(f"{to_json(name)}:{score.to_json()}" for name, score in scored.scores.items())
+    text = f'{{"{VERSION_KEY}":{to_json(VERSION)},"sample":{scored.sample.to_json()},"scores":{{{scores}}}}}'
+    return pack(text.encode())
 
 
 def packed(sample: Mapping[str, Any], scores: Mapping[str, Any]) -> bytes:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import logging
 import os
-import shutil
-import tempfile
 import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from functools import cached_property
 from pathlib import Path
+from pkgutil import resolve_name
 from types import NoneType
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -28,6 +27,7 @@ from assay.errors import InputError, RunReplacedError, StoreError
 from assay.records import ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 from assay.store.digests import RowDigests, text_digest
+from assay.store.group_writer import GroupWriter, Judgement, note_used
 from assay.store.rows import (
     PAGE,
     PackedRow,
@@ -54,10 +54,6 @@ log = logging.getLogger("assay.store")
 T = TypeVar("T")
 
 NOTED = 64  # judgements found by a run before the store is told of them, if no row is kept meanwhile
-
-#: A judgement to keep: its content address, the prompt's name, the judge's fingerprint, and the judgement as JSON.
-Judgement = tuple[str, str, str, bytes]
-
 
 #: A run without rows, or with those that were written before it: then they are counted, and have no digest.
 _NEW_RUN = (
@@ -143,19 +139,12 @@ class Store:
         Returns:
             The store.
         """
-        folder = tempfile.mkdtemp(prefix="assay-")
-        store = cls(folder)
-        # not a TemporaryDirectory, which warns where it is deleted because it is no longer used
-        store._delete = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
-        return store
-
-    _delete: weakref.finalize[..., Store] | None = None
+        made: Store = resolve_name("assay.store.temporary:TemporaryStore")()  # by name: it is made of this class
+        return made
 
     def close(self) -> None:
         """Let go of it; a temporary store is deleted. The next use opens it again. Closing twice is fine."""
         self._tables.close()
-        if self._delete is not None:
-            self._delete()
 
     def __enter__(self) -> Self:
         return self
@@ -173,6 +162,14 @@ class Store:
         Returns:
             All rows.
         """
+        self._write_held()
+        return self._query(sql, *values)
+
+    def _write_held(self) -> None:
+        """Before rows are read or changed: write those that are held in memory. Only a temporary store holds any."""
+
+    def _query(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """A query that touches no rows."""
         with self._tables.saying("read"):
             return self._tables.rows(sql, *values)
 
@@ -189,6 +186,11 @@ class Store:
         Returns:
             What the function returns.
         """
+        self._write_held()
+        return self._write(work)
+
+    def _write(self, work: Callable[[Statements], T]) -> T:
+        """A transaction that touches no rows."""
         with self._tables.saying("written"):
             return self._tables.transact(work)
 
@@ -215,7 +217,7 @@ class Store:
             db.execute("INSERT INTO meta VALUES ('secret', ?) ON CONFLICT DO NOTHING", (drawn,))
             return str(db.execute("SELECT value FROM meta WHERE key = 'secret'").fetchone()[0])
 
-        return bytes.fromhex(self.write(keep))
+        return bytes.fromhex(self._write(keep))
 
     # ---- judgements
 
@@ -228,12 +230,33 @@ class Store:
         Returns:
             The judgement as JSON; None where there is none that can be read.
         """
-        row = self._one("SELECT judgement FROM judgements WHERE key = ?", key_hash(key))
+        found = self._query("SELECT judgement FROM judgements WHERE key = ?", key_hash(key))
         try:
-            return None if row is None else unpack(row[0])
+            return unpack(found[0][0]) if found else None
         except ValueError as error:  # asked again, and then replaced
             log.warning("assay: store %s: a judgement cannot be read: %s", self.name, error)
             return None
+
+    def get_judgements(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Look up several judgements.
+
+        Args:
+            keys: Their content addresses.
+
+        Returns:
+            Content address -> the judgement as JSON, of those that there are and that can be read.
+        """
+        found: dict[str, bytes] = {}
+        by_hash = {key_hash(key): key for key in keys}
+        for start in range(0, len(by_hash), PAGE):
+            some = list(by_hash)[start : start + PAGE]
+            sql = f"SELECT key, judgement FROM judgements WHERE key IN ({', '.join('?' * len(some))})"
+            for hashed, blob in self._query(sql, *some):
+                try:
+                    found[by_hash[bytes(hashed)]] = unpack(blob)
+                except ValueError as error:
+                    log.warning("assay: store %s: a judgement cannot be read: %s", self.name, error)
+        return found
 
     def put_judgement(self, key: str, prompt: str, judge: str, judgement: bytes) -> None:
         """Keep a judgement. It survives `kill -9` when this returns.
@@ -269,9 +292,9 @@ class Store:
                 [(key, sources[prompt, judge], now, blob) for key, prompt, judge, blob in packed],
             )
             if run is not None:
-                _note(db, run, [key for key, *_ in packed])
+                note_used(db, run, [key for key, *_ in packed])
 
-        self.write(put)
+        self._write(put)
 
     def judgements(self, run: str) -> RunJudgements:
         """Make the cache of judgements of a run, which notes those that the run uses: `forget(run=)` needs that.
@@ -283,6 +306,18 @@ class Store:
             The cache.
         """
         return RunJudgements(self, run)
+
+    def group_writer(self, run: str, started: float | None) -> GroupWriter | None:
+        """Make what writes rows and judgements of a run in groups.
+
+        Args:
+            run: Name of the run.
+            started: Start of the run that is meant, as `create_run` returned it.
+
+        Returns:
+            The writer; None where rows are held in memory.
+        """
+        return GroupWriter(self, run, started)
 
     def judges(self) -> dict[str, int]:
         """Count the judgements of each judge.
@@ -390,7 +425,7 @@ class Store:
         Raises:
             RunReplacedError: The run that was started then is not there any more.
         """
-        text, used = to_json({**info, VERSION_KEY: VERSION}), self._used_by(run)
+        text, used = to_json({**info, VERSION_KEY: VERSION}), self.used_by(run)
         known, (this, meant) = (text, text_digest(text)), which_run(run, started)
         changed = "info = excluded.info, info_digest = excluded.info_digest"
 
@@ -400,9 +435,9 @@ class Store:
                 db.execute(new, (run, time.time(), *known, run))
             elif not db.execute(f"UPDATE runs SET info = ?, info_digest = ? WHERE {this}", (*known, *meant)).rowcount:
                 raise RunReplacedError(run)
-            _note(db, run, used)
+            note_used(db, run, used)
 
-        self.write(put)
+        self._write(put)
 
     def has_run(self, run: str) -> bool:
         """Check whether a run of this name was started, or has rows.
@@ -634,11 +669,11 @@ class Store:
         Raises:
             RunReplacedError: The run that was started then is not there any more.
         """
-        row, used = PackedRow.of(number, scored, facts), self._used_by(run)
+        row, used = PackedRow.of(number, scored, facts), self.used_by(run)
 
         def put(db: Statements) -> None:
             put_rows(db, run, [row], started)
-            _note(db, run, used)
+            note_used(db, run, used)
 
         self.write(put)
 
@@ -803,14 +838,21 @@ class Store:
             waiting.append(key_hash(key))
             if len(waiting) < NOTED:
                 return
-        used = self._used_by(run)
+        used = self.used_by(run)
         try:
-            self.write(lambda db: _note(db, run, used))
+            self._write(lambda db: note_used(db, run, used))
         except StoreError as error:  # nobody asked to write
             log.warning("assay: which judgements run %s used cannot be noted: %s", run, error)
 
-    def _used_by(self, run: str) -> list[bytes]:
-        """What this run has taken up since it was last asked."""
+    def used_by(self, run: str) -> list[bytes]:
+        """Take the judgements that a run has taken up since this was last asked.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            The hashes of their keys.
+        """
         with self._lock:
             return self._used.pop(run, [])
 
@@ -830,6 +872,7 @@ class RunJudgements:
     def __init__(self, store: Store, run: str) -> None:
         self._store = store
         self._run = run
+        self.writer: GroupWriter | None = None
 
     @property
     def secret(self) -> bytes:
@@ -843,6 +886,18 @@ class RunJudgements:
             self._store._found(self._run, key)
         return found
 
+    @property
+    def is_far(self) -> bool:
+        """Whether each query is a round trip to a server."""
+        return is_database(self._store.address)
+
+    def get_judgements(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Those of several judgements that are there, by their keys: see `Store.get_judgements`."""
+        found = self._store.get_judgements(keys)
+        for key in found:
+            self._store._found(self._run, key)
+        return found
+
     def put_judgement(self, key: str, prompt: str, judge: str, judgement: bytes) -> None:
         """See `Store.put_judgement`."""
         self.put_judgements([(key, prompt, judge, judgement)])
@@ -851,17 +906,20 @@ class RunJudgements:
         """See `Store.put_judgements`."""
         self._store.put_judgements(judgements, self._run)
 
+    def put_soon(self, judgements: Iterable[Judgement]) -> Future[None]:
+        """The same, together with what others write: see `GroupWriter.put_judgements`."""
+        if self.writer is not None:
+            return self.writer.put_judgements(judgements)
+        done: Future[None] = Future()
+        try:
+            self.put_judgements(judgements)
+        except Exception as error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+        return done
+
 
 def is_judge(fingerprint: str, name: str) -> bool:
     """Whether `name` is this fingerprint, or a beginning of it that ends where a part ends."""
     return fingerprint == name or (fingerprint.startswith(name) and fingerprint[len(name)] in "@#")
-
-
-def _note(db: Statements, run: str, keys: Sequence[bytes]) -> None:
-    """That a run used these judgements."""
-    sql = (
-        "INSERT INTO run_judgements SELECT runs.number, judgements.number FROM runs, judgements "
-        "WHERE id = ? AND key = ? ON CONFLICT DO NOTHING"
-    )
-    if keys:
-        db.executemany(sql, [(run, key) for key in sorted(keys)])

@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from assay._util.forks import FORK_LOCK
@@ -129,8 +130,8 @@ def _plainly_english(text: str) -> bool:
         words = _WORD_OR_SHORT_FORM.findall(half.lower())
         if not _OTHERS.isdisjoint(words):
             return False
-        alone = sum(word in _ENGLISH_WORDS for word in words)
-        both = alone + sum(word in _ALSO_ENGLISH for word in words)
+        alone = sum(map(_ENGLISH_WORDS.__contains__, words))
+        both = alone + sum(map(_ALSO_ENGLISH.__contains__, words))
         if both < _ENGLISH_SHARE * len(words) or alone < max(1, _ENGLISH_ALONE * len(words)):
             return False
     return True
@@ -141,6 +142,8 @@ def _long_enough(text: str) -> bool:
         letters = [char > _LATIN for char in text if char.isalpha()]
         if sum(letters) > max(LETTERS, len(letters) // 2):
             return True
+    if text.isascii():
+        return next(islice(_WORD.finditer(text), WORDS - 1, None), None) is not None
     unspaced = len(_UNSPACED.findall(text))
     return len(_WORD.findall(_UNSPACED.sub(" ", text))) + unspaced / 2 >= WORDS
 

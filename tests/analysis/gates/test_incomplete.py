@@ -26,6 +26,7 @@ from assay.errors import Cause, InputError, StoreError
 from assay.evaluation.result import Result
 from assay.evaluation.run_names import runs_of
 from assay.sinks.store import StoreSink
+from assay.store import group_writer
 from assay.store.pruning import prune
 from tests._support.servers.openai_server import Call, OpenAIServer, Say
 from tests.analysis.gates.conftest import Runs, quality
@@ -264,15 +265,15 @@ def test_a_run_without_rows_against_a_baseline(assay_command: Run) -> None:
 
 
 def test_a_full_disk_is_inconclusive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_row, saved = Store.put_row, list[int]()
+    put_rows, saved = group_writer.put_rows, list[Any]()
 
-    def full(self: Store, run: str, number: int, scored: assay.ScoredSample, **start: float) -> None:
+    def full(db: Any, run: str, rows: Any, *rest: Any, **how: Any) -> None:
         if len(saved) == 3:
             raise sqlite3.OperationalError("database or disk is full")
-        put_row(self, run, number, scored, **start)
-        saved.append(number)
+        put_rows(db, run, rows, *rest, **how)
+        saved.extend(rows)
 
-    monkeypatch.setattr(Store, "put_row", full)
+    monkeypatch.setattr(group_writer, "put_rows", full)
     rows = [{"question": f"Q{n}?", "answer": "It is.", "quality": 1.0} for n in range(10)]
     with pytest.raises(StoreError):
         assay.evaluate(rows, quality, ScriptedJudge(), store=tmp_path, run="now", concurrency=1, progress=False)

@@ -25,6 +25,7 @@ from assay.analysis.gates.tolerance import check_noise, tolerance_of, with_noise
 from assay.data import RowError
 from assay.errors import InputError
 from assay.evaluation.result import Result
+from assay.judges.no_judge import same_judge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, ScoredSample
 from assay.stats.sequential import Sequential
@@ -148,7 +149,7 @@ class Early:
         relative = [rule.metric for rule in gate.rules if rule.relative]
         if relative and baseline is None:
             raise InputError(f"gate {relative[0]}: it holds a run against another; name it with baseline")
-        if baseline is not None and baseline.judge != judge and not gate.any_judge:
+        if baseline is not None and not same_judge(baseline.judge, judge) and not gate.any_judge:
             raise InputError(
                 f"early: the baseline {baseline.run!r} is by {baseline.judge}, and this run by {judge}; runs of "
                 "different judges do not compare, unless any_judge says so"

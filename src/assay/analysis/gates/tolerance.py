@@ -14,6 +14,7 @@ from assay.analysis.gates.rules import Gate, GateRule
 from assay.analysis.judges.noise import NoiseReport
 from assay.errors import InputError
 from assay.evaluation.result import Result
+from assay.judges.no_judge import same_judge
 
 
 def with_noise(gate: Gate) -> Gate:
@@ -49,7 +50,7 @@ def check_noise(gate: Gate, result: Result) -> tuple[str, ...]:
     known = _given_noise(gate)
     if known is None:
         return ()
-    if known.judge != result.judge:
+    if not same_judge(known.judge, result.judge):
         raise InputError(
             f"noise: it was measured with the judge {known.judge}, and run {result.run!r} is by {result.judge}; "
             "measure this one with `assay judge noise`"

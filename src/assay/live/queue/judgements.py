@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from assay.store.store import Judgement, Store
+from assay.store.group_writer import Judgement
+from assay.store.store import Store
 
 
 class QueueJudgements(Store):

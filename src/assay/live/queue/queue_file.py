@@ -152,9 +152,12 @@ class QueueFile(Database):
             pending = self._total(db, WAITING, IN_WORK)
             pages, free, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in _PAGES)
             room = max_bytes - (pages - free) * size
+            known = _known(db, [key for key, _ in items])
+            last = db.execute("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'samples'").fetchone()[0]
+            new: list[tuple[int, str, str]] = []
             for key, sample in items:
-                stored = len(sample.encode())
-                if _is_duplicate(db, key):
+                stored = len(sample) if sample.isascii() else len(sample.encode())
+                if key in known:
                     outcome["duplicates"] += 1
                 elif pending >= max_pending:
                     outcome["dropped:max_pending"] += 1
@@ -162,10 +165,12 @@ class QueueFile(Database):
                     outcome["dropped:max_bytes"] += 1
                 else:
                     pending, room = pending + 1, room - stored
-                    sql = "INSERT INTO samples (key, state, appended, due) VALUES (?, ?, ?, ?)"
-                    number = db.execute(sql, (key, WAITING, now, now)).lastrowid
-                    db.execute("INSERT INTO contents VALUES (?, ?)", (number, sample))
+                    known.add(key)
+                    new.append((last + len(new) + 1, key, sample))
                     outcome["appended"] += 1
+            sql = "INSERT INTO samples (number, key, state, appended, due) VALUES (?, ?, ?, ?, ?)"
+            db.executemany(sql, [(number, key, WAITING, now, now) for number, key, _ in new])
+            db.executemany("INSERT INTO contents VALUES (?, ?)", [(number, sample) for number, _, sample in new])
             count(db, process, {**counts, **outcome})
             count_by_hour(db, application, {**counts, **outcome})
         return outcome
@@ -371,7 +376,23 @@ class QueueFile(Database):
         return int(db.execute(sql, values).rowcount)
 
 
+_AT_ONCE = 500  # keys looked up by one query; some builds of SQLite take no more than 999 values
+
 _PAGES = ("page_count", "freelist_count", "page_size")
+
+
+def _known(db: Any, keys: Sequence[str]) -> set[str]:
+    """Those of these keys that the file has, or had."""
+    known: set[str] = set()
+    for at in range(0, len(keys), _AT_ONCE):
+        some = keys[at : at + _AT_ONCE]
+        hashes = {key_hash(key): key for key in some}
+        marks = ", ".join("?" * len(some))
+        known.update(key for (key,) in db.execute(f"SELECT key FROM samples WHERE key IN ({marks})", some))
+        marks = ", ".join("?" * len(hashes))
+        gone = db.execute(f"SELECT hash FROM seen WHERE hash IN ({marks})", [*hashes])
+        known.update(hashes[hash] for (hash,) in gone)
+    return known
 
 
 def keeps_live_run(name: str) -> bool:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from assay._util.call_repr import call_repr
-from assay._util.compression import to_json
 from assay._util.error_counter import log
 from assay._util.sqlite import FileReplaced, as_store_error
 from assay.errors import AssayError, InputError
@@ -315,7 +314,7 @@ class SampleQueue(BaseIntake):
 
     def _amended(self, text: str, feedback: Feedback) -> str:
         """A sample that was taken, as JSON, with the feedback that came after that."""
-        return to_json(self._sampler.with_later_feedback(Sample.from_dict(json.loads(text)), feedback).to_dict())
+        return self._sampler.with_later_feedback(Sample.from_dict(json.loads(text)), feedback).to_json()
 
 
 def size_of_feedback(feedback: Feedback) -> int:
@@ -324,4 +323,4 @@ def size_of_feedback(feedback: Feedback) -> int:
 
 
 def _entry(sample: Sample) -> tuple[str, str]:
-    return sample.key().encode("utf-8", "replace").decode(), to_json(sample.to_dict())
+    return sample.key().encode("utf-8", "replace").decode(), sample.to_json()

@@ -31,6 +31,7 @@ from assay.judges.budget.ledger import MemoryLedger
 from assay.judges.budget.sqlite_ledger import FileLedger
 from assay.judges.cache import JudgementCache
 from assay.judges.judge_thread import JudgeThread
+from assay.judges.no_judge import judge_if_asked
 from assay.live import environment
 from assay.live.application import resolve_application
 from assay.live.protocol import StoreSpec
@@ -49,6 +50,7 @@ from assay.sinks.writing import counting, name_sinks, write_skip_counts
 from assay.store.live_counts import QUEUE
 
 if TYPE_CHECKING:
+    from assay.live.alerts.watcher import AlertWatcher
     from assay.metrics.names import MetricSpec
 
 TIDY = 15.0  # seconds between deletions of what is delivered
@@ -87,6 +89,8 @@ class Worker:
         keep: Seconds that a delivered sample stays in the queue.
         keep_samples: Delivered samples that stay in the queue at most.
         remember: Keys that stay known after their samples are deleted.
+        alerts: Checks alert rules in a thread of its own while the worker runs, and once more where `run` ends because
+            the queue is empty. None: no alerts.
 
     Raises:
         InputError: A number is out of range, a metric's name is wrong, the judge answers in batches, or the judge does
@@ -115,8 +119,8 @@ class Worker:
         keep: float = 3600.0,
         keep_samples: int = 10_000,
         remember: int = 1_000_000,
+        alerts: AlertWatcher | None = None,
     ) -> None:
-        from assay.judges.resolve import resolve_judge
         from assay.metrics.names import resolve_metrics
 
         least = {"concurrency": concurrency, "max_attempts": max_attempts, "max_tries": max_tries}
@@ -130,7 +134,7 @@ class Worker:
             raise InputError(f"when_spent: expected 'wait' or 'skip', got {when_spent!r}")
         self.path = queue.path if isinstance(queue, SampleQueue) else Path(queue)
         self.metrics = resolve_metrics(LIVE_METRICS if metrics is None else metrics)
-        self.judge = resolve_judge(judge)
+        self.judge = judge_if_asked(any(one.may_ask for one in self.metrics), judge)
         check_immediate(self.judge, "a worker")
         check_budget(budget, self.judge)
         self.name = process_name("worker")
@@ -149,6 +153,7 @@ class Worker:
         self._max_attempts = max_attempts
         self._outbox_options = {"max_tries": max_tries, "backoff": backoff, "lease": lease}
         self._keep = (keep, keep_samples, remember)
+        self._alerts = alerts
         self._counted = False  # whether the sinks have all counts of the queue
         self._errors = Errors()
         self._damage: BaseException | None = None  # of the queue's file
@@ -221,6 +226,8 @@ class Worker:
         )
         outbox.start()
         leases.start()
+        if self._alerts is not None:
+            self._alerts.start()
         tidying = asyncio.create_task(self._tidying(judgements))
         # apart from this loop, which a judge that blocks would hold with all that is to end or to be told meanwhile
         judging = JudgeThread(self.judge, "assay-worker", lambda error: self._failed(error, "judge"), judgements)
@@ -235,6 +242,8 @@ class Worker:
             try:
                 await asyncio.to_thread(judging.retire, STOP_GRACE)
                 await asyncio.to_thread(self._tidy, judgements)
+                if self._alerts is not None:
+                    await asyncio.to_thread(self._alerts.finish, once_more=not self._stop_now.is_set())
             finally:
                 self._close(judgements)
 

@@ -136,6 +136,10 @@ class Jury(Metric):
     def consults(self) -> bool:
         return self.metric.consults and not self.judges
 
+    @property
+    def may_ask(self) -> bool:
+        return self.metric.may_ask
+
     def missing(self, sample: Sample) -> ScoreError | None:
         return self.metric.missing(sample)
 
