@@ -53,16 +53,16 @@ DAILY = 8  # days after the change, until which the cause is asked for once a da
 
 SETTINGS = {
     "stable": Setting("stable, 12 weeks", 84, 1_000),
-    "ten": Setting("drop of 10 points, within a day", REFERENCE + 9, 400, 1.0, traffic={"drop": 0.10}),
-    "three": Setting("drop of 3 points, within four days", REFERENCE + 12, 400, 4.0, traffic={"drop": 0.03}),
+    "ten": Setting("drop of 10 points, within a day", REFERENCE + 9, 300, 1.0, traffic={"drop": 0.10}),
+    "three": Setting("drop of 3 points, within four days", REFERENCE + 12, 600, 4.0, traffic={"drop": 0.03}),
     "three-8-weeks": Setting(
-        "the same, after 8 weeks", 56 + 12, 400, 4.0, reference=56, traffic={"drop": 0.03}
+        "the same, after 8 weeks", 56 + 12, 600, 4.0, reference=56, traffic={"drop": 0.03}
     ),
     "three-lower": Setting(
-        "drop of 3 points at a mean of 0.8", REFERENCE + 12, 200, 4.0, traffic={"drop": 0.03, "mean": 0.8333}
+        "drop of 3 points at a mean of 0.8", REFERENCE + 12, 100, 4.0, traffic={"drop": 0.03, "mean": 0.8333}
     ),
-    "days-differ": Setting("stable, days differ by 1 point", 84, 200, traffic={"days_differ": 0.01}),
-    "few": Setting("stable, 40 rows a day, mean 0.94", 84, 200, rows=40.0, traffic={"mean": 0.989}),
+    "days-differ": Setting("stable, days differ by 1 point", 84, 100, traffic={"days_differ": 0.01}),
+    "few": Setting("stable, 40 rows a day, mean 0.94", 84, 100, rows=40.0, traffic={"mean": 0.989}),
 }  # fmt: skip
 
 
@@ -190,7 +190,7 @@ def measure(name: str, runs: int | None, seed: int) -> np.ndarray:
         return np.array([one for found in pool.map(batch, jobs, chunksize=1) for one in found])
 
 
-CAUSES = ("judge", "application")
+CAUSES = {"judge": 100, "application": 50}  # runs
 
 
 def main() -> None:
@@ -201,7 +201,7 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.settings:
         if name in CAUSES:
-            print(attribution_line(name, options.runs or 200, options.seed), flush=True)
+            print(attribution_line(name, options.runs or CAUSES[name], options.seed), flush=True)
             continue
         print(line(name, measure(name, options.runs, options.seed)), flush=True)
 

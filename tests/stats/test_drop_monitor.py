@@ -290,6 +290,15 @@ def test_the_simulated_week() -> None:
     assert simulate(np.random.default_rng(1), 28, 1_000).values.mean() == pytest.approx(0.86, abs=0.01)
 
 
+def test_stable_weeks_do_not_open_and_a_drop_is_seen_by_all() -> None:
+    """Ten streams of six weeks with rhythm, conversations and a judge that errs; then a drop of 15 points, two days."""
+    stable = [simulate(np.random.default_rng(300 + n), 42, 400) for n in range(10)]
+    assert openings(stable, 42 * 24)[0].tolist() == [0] * 10
+    drops = [simulate(np.random.default_rng(400 + n), 24, 1_000, drop=0.15, at=21.5) for n in range(10)]
+    opened, _ = openings(drops, 24 * 24)
+    assert bool(((opened > 21.5 * 24) & (opened <= 23.5 * 24)).all())
+
+
 @pytest.mark.long
 def test_false_alarms_are_rare_and_drops_are_seen() -> None:
     """A small case of `tests.benchmarks.bench_monitoring`.
