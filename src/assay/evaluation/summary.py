@@ -94,7 +94,7 @@ class Summary(Tabular):
         kept = None if clusters is None else [one for one, there in zip(clusters, measured, strict=True) if there]
         found._moments = Moments.of_array(values, ends.low, ends.high, kept)
         if weights is not None and len(values):
-            from assay.stats.weighted_mean import weighted_estimate
+            from assay.stats.weighted_means import weighted_estimate
 
             some = weights[measured]
             found._read = weighted_estimate(values, some, ends.low, ends.high, clusters=kept, confidence=CONFIDENCE)

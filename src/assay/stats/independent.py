@@ -19,7 +19,7 @@ from assay.stats.arrays import Floats
 from assay.stats.distributions import t_quantile, t_tail
 from assay.stats.intervals import Estimate
 from assay.stats.paired import Difference, detectable
-from assay.stats.weighted_mean import weighted_estimate
+from assay.stats.weighted_means import weighted_estimate
 
 
 def independent_difference(

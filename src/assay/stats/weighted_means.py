@@ -74,8 +74,9 @@ def weighted_estimate(
     if not math.isfinite(width):
         return Estimate(mean, mean - t * error, mean + t * error, x.size, count, error, confidence)
     share = min(1.0, max(0.0, (mean - low) / width))
-    n = share * (1.0 - share) * width**2 / variance
-    if n <= 0.0:  # all scores at one end
-        n = effective(weight) * min(1.0, alone / between) if between > 0.0 else effective(weight) * count / x.size
+    # no scores in a range vary more than those at its ends, as many as they are: n is not below that, also near an end,
+    # where what was not seen would outweigh what was
+    least = effective(weight) * (min(1.0, alone / between) if between > 0.0 else count / x.size)
+    n = max(least, share * (1.0 - share) * width**2 / variance)
     bottom, top = wilson(share, n, t)
     return Estimate(mean, low + width * bottom, low + width * top, x.size, count, error, confidence)

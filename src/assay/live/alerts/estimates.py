@@ -32,7 +32,7 @@ class WindowMean:
 def window_mean(
     values: Floats, weights: Floats, scale: MetricRange, clusters: Sequence[Hashable] | None = None
 ) -> WindowMean | None:
-    """Estimate the weighted mean of scores: see `assay.stats.weighted_mean`.
+    """Estimate the weighted mean of scores: see `assay.stats.weighted_means`.
 
     Args:
         values: Finite scores in the range.
@@ -44,7 +44,7 @@ def window_mean(
         The mean; None where there are no scores.
     """
     from assay.stats.arrays import effective, grouped
-    from assay.stats.weighted_mean import weighted_estimate
+    from assay.stats.weighted_means import weighted_estimate
 
     found = weighted_estimate(values, weights, scale.low, scale.high, clusters=clusters)
     if found is None:
