@@ -48,6 +48,7 @@ TEXTS = frozenset({
 NOT_READ = {
     "assay.store.schema:source_number": "looks up the name of a judge prompt",
     "assay.store.digests:name_hash": "hashes a name",
+    "assay.stats.canaries:judge_drift": "scores before and after, not texts",
     "assay.store.score_columns:name_numbers": "looks names up",
     "assay.store.erasure:find_judgements": "looks texts up in a set",
     "assay.store.erasure:texts_in_judgements": "the same",
@@ -320,6 +321,7 @@ READ: dict[str, Call] = {
     "assay.config.line_numbers:lines_of": lambda lines_of, text: lines_of(text),
     "assay._util.markdown:code": lambda code, text: code(text),
     "assay._util.markdown:code_cell": _first,
+    "assay.stats.json_arrays:from_text": _first,
     "assay.capture.answering_call:spaced": _first,
     "assay.capture.answering_call:PromptText.holds": lambda f, t: f(Given([t + "x"]), "x" + t),
     "assay.capture.assemble:answer_of": _values,

@@ -38,6 +38,11 @@ HARMLESS = {
     "src/assay/live/handlers/exchanges.py": "of one exchange, which a child does not take over; its wait has a limit",
     "src/assay/live/handlers/base.py": "a thread for one call, whose caller waits for it",
     "src/assay/judges/llm/framework.py": "a thread for one call; it holds nothing",
+    "src/assay/sinks/http_post.py": "of one request, whose caller waits for it; its time has an end",
+    "src/assay/cli/watch.py": "of a process of assay's own that never forks",
+    "src/assay/live/alerts/watcher.py": "of a worker process or of `assay live watch`",
+    "src/assay/live/alerts/delivery.py": "the same",
+    "src/assay/live/alerts/prometheus.py": "the same",
     "integrations/embedded/src/assay_embedded/graphs.py": "threads for one reading, which a fork waits for",
 }
 MAKERS = {"Lock", "RLock", "Condition", "Event", "Semaphore", "ThreadPoolExecutor", "Thread", "Queue", "SimpleQueue"}

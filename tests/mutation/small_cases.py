@@ -382,10 +382,10 @@ ENTRIES = (
         # counts are written with the samples that come next
         Fault(
             "src/assay/live/queue/queue_file.py",
-            "            count(db, process, {**counts, **outcome})\n        return outcome",
+            "            count(db, process, {**counts, **outcome})\n            count_by_hour",
             '            count(db, process, getattr(self, "late", {}))\n'
             "            self.late = {**counts, **outcome}\n"
-            "        return outcome",
+            "            count_by_hour",
         ),
     ),
     Entry(
@@ -445,8 +445,9 @@ ENTRIES = (
         # every row stays in memory
         Fault(
             "src/assay/evaluation/run.py",
-            "            self.result.add(scored, number)\n",
-            '            self.result.add(scored, number)\n            globals().setdefault("R", []).append(scored)\n',
+            "            self.result.add(scored, number, row.facts)\n",
+            "            self.result.add(scored, number, row.facts)\n"
+            '            globals().setdefault("R", []).append(scored)\n',
         ),
     ),
     Entry(
