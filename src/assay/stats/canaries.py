@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Literal, Self
 
@@ -27,6 +27,8 @@ from assay.stats.drop_monitor import DropState
 
 #: Shifts of this size, in shares of the range, are found first.
 SHIFT = 0.1
+#: The latest scorings that are looked at as the first one after a change.
+SPLITS = 30
 #: With fewer rows than this nothing is said.
 LEAST_ROWS = 10
 #: A difference of the whole range counts as seen in so much of a row.
@@ -35,6 +37,8 @@ _UNSEEN = 0.25
 _REST = 3.0
 
 Scoring = Mapping[str, float]
+#: Whose change a drop is.
+Verdict = Literal["judge", "application", "both", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +132,14 @@ def _noise(both: Sequence[tuple[list[float], list[float]]], width: float, otherw
     freedom = sum(len(scores) - 1 for scores in sides)
     if freedom < len(both):
         return otherwise
-    squares = math.fsum((one - fmean(scores)) ** 2 for scores in sides for one in scores) / width**2
+    squares = math.fsum(_squares(scores) for scores in sides) / width**2
     variance = (squares + _UNSEEN) / freedom
     return variance * math.fsum(1.0 / len(scores) for scores in sides) / len(both) ** 2
+
+
+def _squares(scores: Sequence[float]) -> float:
+    mean = fmean(scores)
+    return math.fsum((one - mean) ** 2 for one in scores)
 
 
 def _scores(scorings: Sequence[Scoring], low: float, high: float, name: str) -> dict[str, list[float]]:
@@ -207,6 +216,36 @@ class CanaryMonitor:
         later = [scoring for time, scoring in self._scorings if time >= after]
         return judge_drift(before, later, low=self.low, high=self.high, **options)
 
+    def locate_drift(self, *, alpha: float = 0.05, **options: Any) -> tuple[float | None, JudgeDrift]:
+        """Find since when the judge scores otherwise, where nobody says when it may have changed.
+
+        Each of the latest scorings may be the first one after a change. Their e-values are added with the weights
+        1 / (k (k + 1)), k the place of the scoring: the sum is an e-value, for the weights add up to 1 at most.
+
+        Args:
+            alpha: Probability of "drift" where the judge is the same, over all calls.
+            options: `margin`, as of `judge_drift`.
+
+        Returns:
+            The time of the first scoring that differs, and the drift there; its e-value is the sum. Without a drift
+            None, and what all later scorings say against the first one.
+        """
+        times = [time for time, _ in self._scorings]
+        places = range(max(1, len(times) - SPLITS), len(times))
+        found = {place: self._split(place, alpha=alpha, **options) for place in places}
+        whole = found.get(1) or self._split(1, alpha=alpha, **options)
+        weighted = {place: one.evidence / (place * (place + 1)) for place, one in found.items()}
+        evidence = math.fsum(weighted.values())
+        if evidence >= 1.0 / alpha:
+            best = max(weighted, key=lambda place: weighted[place])
+            return times[best], replace(found[best], verdict="drift", evidence=evidence)
+        return None, replace(whole, verdict="inconclusive" if whole.verdict == "drift" else whole.verdict,
+                             evidence=evidence)  # fmt: skip
+
+    def _split(self, place: int, **options: Any) -> JudgeDrift:
+        before, after = ([scoring for _, scoring in some] for some in (self._scorings[:place], self._scorings[place:]))
+        return judge_drift(before, after, low=self.low, high=self.high, **options)
+
     def state(self) -> dict[str, Any]:
         """The scorings as JSON values."""
         scorings = [list(one) for one in self._scorings]
@@ -239,7 +278,7 @@ class Attribution(Tabular):
         rest: The part of the drop that the judge does not explain; None without canary rows.
     """
 
-    verdict: Literal["judge", "application", "both", "inconclusive"]
+    verdict: Verdict
     difference: float | None
     judge: JudgeDrift
     rest: float | None
@@ -268,7 +307,7 @@ def attribute_change(state: DropState, canaries: CanaryMonitor) -> Attribution:
     rest = drop - judge.difference
     known = rest * drop > 0.0 and abs(rest) > _REST * math.hypot(judge.error, state.error or 0.0)
     same = judge.difference * drop > 0.0
-    verdict: Literal["judge", "application", "both", "inconclusive"] = "inconclusive"
+    verdict: Verdict = "inconclusive"
     if judge.verdict == "drift" and same:
         verdict = "both" if known else "judge"
     elif max(judge.low / drop, judge.high / drop, (judge.difference / drop) + 2.0 * judge.error / abs(drop)) < 0.5:

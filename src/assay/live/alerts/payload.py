@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.store.store import Store
 
 LONGEST_TEXT = 2000  # characters of a question or an answer
-_SHOWN = ("reason", "mean", "rows", "scored", "effective_n", "reference", "difference", "evidence")
+_SHOWN = ("reason", "mean", "rows", "scored", "effective_n", "reference", "difference", "evidence", "attribution")
 _MARKUP = re.compile(r"[&<>@]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"}
 
