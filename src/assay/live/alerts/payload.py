@@ -66,6 +66,7 @@ class MessageWriter:
             "closed": None if event == "opened" or alert.closed is None else iso(alert.closed),
             **{name: evidence.get(name) for name in _SHOWN},
             "interval": None if evidence.get("low") is None else [evidence["low"], evidence["high"]],
+            "dropped_at": None if evidence.get("dropped_at") is None else iso(evidence["dropped_at"]),
             "since": iso(evidence["since"]),
             "worst": [self._row(rule, alert.run, int(number), value) for number, value in evidence["worst"]],
         }
