@@ -54,7 +54,7 @@ def test_scores_now_and_shows_a_line_for_each_metric(assay: Run, tmp_path: Path)
         assert assay(*given)[0] == 0
         assert len(server.calls) == 2 * asked  # no cached judgement
     first, *lines = out.splitlines()
-    assert "2 scorings, the last on " in first
+    assert "scored 2 times, the last on " in first
     assert "(UTC) by openai" in first
     assert [line.split(":")[0] for line in lines] == ["canary rows of faithfulness", "canary rows of groundedness"]
     code, out, _ = assay("live", "canary", "--json")
@@ -95,7 +95,7 @@ def test_a_file_that_is_damaged_is_named_with_the_line_of_the_configuration(
     (tmp_path / "canaries.jsonl").write_text(rows(12)[:-40], encoding="utf-8")
     code, _, err = assay("live", *command)
     assert code == 2
-    assert "assay.toml: [live] canaries line 3: canaries.jsonl: 1 rows cannot be read" in err
+    assert "assay.toml: [live] canaries line 3: canaries.jsonl: 1 row cannot be read" in err
     code, _, err = assay("live", *command, "--canaries", "nothing.jsonl")
     assert (code, "--canaries: there is no file or folder 'nothing.jsonl'" in err) == (2, True)
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from assay.judges.protocol import Judge
 from assay.judges.scripted_judge import ScriptedJudge
@@ -17,6 +17,8 @@ from assay.live import Worker
 from assay.live.canaries.scoring import CanaryScorer
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
+
+_NUMBERS = count(1)
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,9 @@ class Hanging(Metric):
     name: ClassVar[str] = "probe"
     needs: ClassVar = ("answer",)
     asks: ClassVar = ()
-    numbers: Any = field(default_factory=lambda: count(1), compare=False, repr=False)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        if next(self.numbers) == 5:
+        if next(_NUMBERS) == 5:
             print("scoring", flush=True)
             await asyncio.sleep(3600)
         return self.make_score(1.0)

@@ -92,7 +92,7 @@ def _lines(count: int, **changes: Any) -> str:
     ("text", "said"),
     [(_lines(9), "at least 10 different rows, got 9"), (_lines(1001), "at most 1,000 rows"),
      ("\x00\x01\x02", "canaries: "), ("", "canaries: "),
-     (_lines(12).replace('"a 7"', "7x"), "1 rows cannot be read"),
+     (_lines(12).replace('"a 7"', "7x"), "1 row cannot be read"),
      ('{"question": "q", "answer": "a"}\n' * 12, "Score it first"),
      (_lines(12, sample={"id": "x"}), "row 1 has no texts"),
      (_lines(12).replace('"value": 1.0', '"value": null, "error": {"cause": "parse", "message": "m"}'),
@@ -314,9 +314,9 @@ def test_a_worker_that_is_killed_in_the_middle_leaves_the_scoring_to_the_next(ca
 # ---- whose change a drop is
 
 
-def live_values(days: int, drop: float, seed: int = 3) -> tuple[Any, Any]:
-    """Times and scores of 20 rows an hour: 0.9 of them good, from two days before the end on `drop` fewer."""
-    chance, rows = np.random.default_rng(seed), 20 * 24 * days
+def live_values(days: int, drop: float, hourly: int = 20) -> tuple[Any, Any]:
+    """Times and scores of rows: 0.9 of them good, from two days before the end on `drop` fewer."""
+    chance, rows = np.random.default_rng(3), hourly * 24 * days
     times = NOW - days * DAY + np.sort(chance.random(rows)) * days * DAY
     values = (chance.random(rows) < np.where(times < NOW - 2 * DAY, 0.9, 0.9 - drop)).astype(float)
     return times, values
@@ -360,7 +360,7 @@ def checked_drop(store: Store) -> SlotCheck:
 
 @pytest.mark.parametrize(
     ("drop", "verdict", "said"),
-    [(0.3, "judge", "; the judge changed"), (0.0, "application", "; the application changed"),
+    [(0.3, "judge", "the judge changed"), (0.0, "application", "the application changed"),
      (None, None, "")],
     ids=["the judge's", "the application's", "no canary rows"],
 )  # fmt: skip
@@ -372,7 +372,7 @@ def test_an_alert_says_whose_change_a_drop_is(
             keep(store, daily(22, drop))
         slot = checked_drop(store)
         assert slot.evidence.attribution == verdict
-        assert slot.evidence.reason.partition("from its reference 0.9")[2].lstrip("0123456789") == said
+        assert slot.evidence.reason.partition("; ")[2] == said
         (alert,) = AlertStore(store).alerts()
         message = MessageWriter(store).payload(rule(kind="drop", limit=0.05), alert, "opened")
         assert message["attribution"] == verdict
@@ -413,7 +413,7 @@ def test_stored_verdicts_of_another_judge_are_no_time_before_a_drop() -> None:
 
 @pytest.mark.parametrize(("drop", "verdict"), [(0.3, "judge"), (0.0, "application")])
 def test_a_trend_shows_the_judge_and_whose_change_it_is(tmp_path: Path, drop: float, verdict: str) -> None:
-    times, values = live_values(22, 0.3)
+    times, values = live_values(22, 0.3, hourly=8)
     with Store(tmp_path) as store:
         store.create_run("live/shop", {"judge": "", "metrics": ["faithfulness"]})
         store.put_rows("live/shop", [(n, _row(n, *one)) for n, one in enumerate(zip(times, values, strict=True), 1)])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay._util.terminal import pluralize
 from assay.cli.config_defaults import budget_meant, configuration_in_use, from_the_file, metrics_meant
 from assay.cli.option_groups import grouped
 from assay.cli.options import CanariesOption, JsonOption, JudgeOptions, MetricsOption, StoreOption, opened
@@ -157,7 +158,8 @@ def _print(application: str, scorings: Sequence[CanaryScoring], as_json: bool) -
             {"application": application, "metrics": [one._record() for one in changes], "scorings": kept}, indent=2
         )
         return
-    if not scorings:
+    times = sum(not one.stored for one in scorings)
+    if not times:
         said = f" of {application}" if application else ""
         say(f"no canary rows{said} were scored yet; score them: assay live canary --score --canaries FILE")
         return
@@ -168,6 +170,6 @@ def _print(application: str, scorings: Sequence[CanaryScoring], as_json: bool) -
         return datetime.fromtimestamp(seconds, resolve_timezone(zone)).strftime("%Y-%m-%d %H:%M")
 
     last = scorings[-1]
-    say(f"{len(scorings)} scorings, the last on {when(last.at)} ({zone}) by {last.judge}")
+    say(f"scored {pluralize(times, 'time')}, the last on {when(last.at)} ({zone}) by {last.judge}")
     for one in changes:
         say(in_words(one, "" if one.since is None else when(one.since)))

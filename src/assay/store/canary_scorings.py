@@ -45,7 +45,7 @@ class CanaryScoring(Tabular):
 
     Attributes:
         at: When it ended, in seconds since 1970; of stored verdicts when they were written.
-        judge: Fingerprint of the judge.
+        judge: Fingerprint of the judge; "" where it is not known.
         stored: Whether these are the stored verdicts.
         values: Metric -> row -> score. Rows are named by a hash of their content.
         ranges: Metric -> lowest and highest score; None where there is no end.

@@ -40,7 +40,7 @@ class JudgeChange(Tabular):
         rows: Rows that were scored before and after.
         scorings: How often the rows were scored, stored verdicts included.
         at: When they were last scored, in seconds since 1970.
-        judge_then, judge_now: Fingerprints of the judges of the first and the last scoring.
+        judge_then, judge_now: Fingerprints of the judges of the first and the last scoring; "" where it is not known.
     """
 
     _columns = "metric then now verdict difference low high evidence rows scorings since at judge_then judge_now"
@@ -192,5 +192,5 @@ def in_words(change: JudgeChange, when: str = "") -> str:
         return f"{means}: inconclusive, no row was scored twice"
     found = f"{change.difference:+.3f} (95% CI {change.low:+.3f} to {change.high:+.3f}, n = {change.rows})"
     verdict = f"drift since {when}" if change.verdict == "drift" and when else change.verdict
-    other = "; another judge" if change.judge_then != change.judge_now else ""
+    other = "; another judge" if change.judge_then and change.judge_then != change.judge_now else ""
     return f"{means}: {verdict}, {found}; e-value {change.evidence:.3g}{other}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay._util.terminal import pluralize
 from assay.errors import InputError
 from assay.records import Sample
 from assay.stats.canaries import LEAST_ROWS
@@ -27,7 +28,7 @@ class CanaryRows:
         samples: Hash of a row's content -> the sample. A row whose text is changed is another row.
         values: Metric -> row -> stored verdict.
         ranges: Metric -> lowest and highest score.
-        judge: Who gave the stored verdicts.
+        judge: Who gave the stored verdicts; "" where the file does not say it.
         written: When they were written, in seconds since 1970; None: not known.
     """
 
@@ -68,8 +69,10 @@ def load_canaries(path: str | os.PathLike[str]) -> CanaryRows:
 
 
 def _rows_of(result: Result, name: str) -> CanaryRows:
+    from assay.evaluation.output_runs import NOT_SAID
+
     if result.lost:
-        raise InputError(f"canaries: {name}: {result.lost} rows cannot be read{_why(result)}")
+        raise InputError(f"canaries: {name}: {pluralize(result.lost, 'row')} cannot be read{_why(result)}")
     if result.rows > MOST_ROWS:
         raise InputError(
             f"canaries: {name}: expected at most {MOST_ROWS:,} rows, which are scored each day, got {result.rows:,}"
@@ -90,7 +93,8 @@ def _rows_of(result: Result, name: str) -> CanaryRows:
         raise InputError(f"canaries: {name}: expected at least {LEAST_ROWS} different rows, got {len(samples)}")
     if not values:
         raise InputError(f"canaries: {name}: no row has a score; score them first: assay score DATA --out FILE.jsonl")
-    return CanaryRows(name, samples, values, ranges, result.judge, result.started)
+    judge = "" if result.judge == NOT_SAID else result.judge
+    return CanaryRows(name, samples, values, ranges, judge, result.started)
 
 
 def _why(result: Result) -> str:

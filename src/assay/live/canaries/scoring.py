@@ -96,7 +96,7 @@ class CanaryScorer:
         _, scorings = self._parts()
         now, rows = self._clock(), self.rows
         measured = sorted((metric.label, metric.version) for metric in metrics)
-        work = fingerprint([sorted(rows.samples), measured, judge])
+        work = fingerprint([sorted(rows.samples), rows.values, measured, judge])
         claim = scorings.claim(work, judge, now, self._lease, every=self._every, at_once=at_once)
         if claim is not None:
             # they come before what is measured, also where the file was copied just now
