@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from assay.errors import Cause, InputError
+from assay.errors import Cause, InputError, StoreError
 from assay.judges.budget.budget import waits_for_budget
 from assay.live.application import resolve_application
 from assay.live.canaries.rows import CanaryRows, load_canaries
@@ -113,9 +113,8 @@ class CanaryScorer:
         turn: Callable[[], Awaitable[None]] | None = None,
         pause: Callable[[], float] = lambda: 0.0,
         concurrency: int = 1,
-        on_row: Callable[[], None] = lambda: None,
     ) -> bool:
-        """Score all rows and keep the values. What is interrupted gives its claim back.
+        """Score all rows and keep the values. Where it is cancelled or fails, it gives its claim back.
 
         Args:
             claim: The claim.
@@ -124,7 +123,6 @@ class CanaryScorer:
             turn: Waits until the next row may be scored.
             pause: Seconds until the budget has room or the judge may be asked again.
             concurrency: Rows scored at the same time, at least 1.
-            on_row: Called after each row.
 
         Returns:
             False where somebody else took the claim meanwhile: nothing is kept then.
@@ -147,28 +145,22 @@ class CanaryScorer:
                 for label, score in scored.scores.items():
                     if score.value is not None:
                         values[label][row] = float(score.value)
-                on_row()
 
-        finished = False
         try:
             async with asyncio.TaskGroup() as group:
                 keeping = group.create_task(self._keep(claim))
                 await asyncio.wait([group.create_task(one(*row)) for row in self.rows.samples.items()])
                 keeping.cancel()
             ranges = {metric.label: (metric.low, metric.high) for metric in metrics}
-            scorings = self._parts()[1]
-            kept = await asyncio.to_thread(scorings.finish, claim, self._clock(), values, ranges)
-            finished = True
-            return kept
-        except BaseExceptionGroup as errors:
-            reason = _first(errors)
-            if isinstance(reason, GivenUpError):
-                await asyncio.to_thread(self._give_back, claim, reason.wait, counted=reason.counted)
-                finished = True
+            return await asyncio.to_thread(self._parts()[1].finish, claim, self._clock(), values, ranges)
+        except asyncio.CancelledError:  # by whoever stops: the next one may begin at once
+            self._give_back(claim, 0.0, counted=False)
+            raise
+        except Exception as error:
+            reason = _first(error)
+            given_up = reason if isinstance(reason, GivenUpError) else GivenUpError("", AGAIN, counted=True)
+            await asyncio.to_thread(self._give_back, claim, given_up.wait, counted=given_up.counted)
             raise reason from None
-        finally:
-            if not finished:  # stopped, or an error: the next one may begin at once
-                self._give_back(claim, 0.0, counted=False)
 
     async def _row(
         self, sample: Sample, score_row: ScoreRow, pause: Callable[[], float], counts: Callable[[], bool]
@@ -194,7 +186,11 @@ class CanaryScorer:
         scorings = self._parts()[1]
         while True:
             await asyncio.sleep(self._lease / 4)
-            if not await asyncio.to_thread(scorings.renew, claim, self._clock() + self._lease):
+            try:
+                mine = await asyncio.to_thread(scorings.renew, claim, self._clock() + self._lease)
+            except StoreError:  # busy, or full for a while: the outcome is refused where the claim expired meanwhile
+                continue
+            if not mine:
                 raise GivenUpError("somebody else took it over", 0.0, counted=False)
 
     def _give_back(self, claim: CanaryClaim, wait: float, *, counted: bool) -> None:
@@ -213,7 +209,6 @@ class CanaryScorer:
         return self._opened
 
 
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first error that is no group."""
-    found = errors.exceptions[0]
-    return _first(found) if isinstance(found, BaseExceptionGroup) else found
+def _first(error: Exception) -> Exception:
+    """The first error of a group; any other error itself."""
+    return _first(error.exceptions[0]) if isinstance(error, ExceptionGroup) else error
