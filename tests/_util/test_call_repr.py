@@ -69,7 +69,7 @@ def test_files_are_named(tmp_path: Path) -> None:
     assert repr(assay.live.SampleQueue(path)) == f"SampleQueue({path!r})"
     assert repr(assay.JsonlSink(path + ".jsonl")) == f"JsonlSink({path + '.jsonl'!r})"
     assert repr(FileLedger(path + ".db")) == f"FileLedger({path + '.db'!r})"
-    assert repr(StoreSink(path, "nightly")) == f"StoreSink({path!r}, 'nightly')"
+    assert repr(StoreSink(path, "nightly")) == f"StoreSink({path!r}, 'live/nightly')"
     assert repr(assay.live.Worker(path, "faithfulness", JUDGE)).startswith(
         f"Worker({path!r}, ['faithfulness'], Scripted"
     )

@@ -19,7 +19,6 @@ from assay.evaluation.result import Result
 from assay.evaluation.run_names import runs_of
 from assay.evaluation.summary import Summary
 from assay.records import Sample, Score, ScoredSample, ScoreError
-from assay.sinks.store import StoreSink
 from assay.store.columns import RunColumns
 
 JUDGE = ScriptedJudge(support=lambda claim, passage: "supported" if "good" in claim else "not_mentioned")
@@ -79,9 +78,9 @@ def test_runs_of_an_earlier_assay_are_listed_with_their_means(tmp_path: Path) ->
 def test_a_run_that_others_added_to_is_read_anew(tmp_path: Path) -> None:
     result = run(tmp_path, [row("a")], run="shared")
     (scored,) = result
-    sink = StoreSink(tmp_path, "shared")
-    sink.write(ScoredSample(sample=scored.sample, scores={"faithfulness": Score(metric="faithfulness", value=0.25)}))
-    sink.close()
+    with Store(tmp_path) as store:
+        again = Score(metric="faithfulness", value=0.25)
+        store.merge_row("shared", ScoredSample(sample=scored.sample, scores={"faithfulness": again}))
     (line,) = runs_of(Store(tmp_path))
     assert line.metrics["faithfulness"].mean == 0.25
 

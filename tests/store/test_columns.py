@@ -208,32 +208,80 @@ def test_a_window_has_the_rows_of_its_time(address: str) -> None:
         assert [float(one.values("m").mean()) for one in columns] == [0.0, 0.5, 1.0]
 
 
-def test_a_long_run_is_read_from_its_stored_figures(tmp_path: Path) -> None:
-    """More rows than are read to see damage: figures that were saved are taken as long as no row was written since."""
-    with Store(tmp_path) as store:
-        started = store.create_run("run", INFO)
-        rows = CHECKED + 1
-        for first in range(1, rows + 1, 1000):
-            some = range(first, min(first + 1000, rows + 1))
-            store.put_rows("run", [(n, row_of(n, {"m": float(n % 4 == 0)})) for n in some], started=started)
-        saved = Result.load("run", store)
-        saved.started = started
-        saved.save()
-        with closing(sqlite3.connect(store.address)) as db:
-            db.execute("UPDATE scores SET value = 1.0")
-            db.commit()
-        quick = Result.load("run", store)
-        assert quick.metrics["m"].to_dict() == saved.metrics["m"].to_dict()
-        assert Result.load("run", store, check=True).altered is False  # the rows are the ones that were saved
-        store.put_row("run", rows + 1, row_of(rows + 1, {"m": 0.0}), started=started)
-        # read anew: all of the altered scores, and the one that came
-        assert Result.load("run", store).metrics["m"].sum == rows
+@pytest.fixture
+def long_run(tmp_path: Path) -> Store:
+    """One row more than are read to see damage, with its figures and arrays; each fourth row has 1, others 0."""
+    store = Store(tmp_path)
+    started = store.create_run("run", INFO)
+    rows = CHECKED + 1
+    for first in range(1, rows + 1, 1000):
+        some = range(first, min(first + 1000, rows + 1))
+        store.put_rows("run", [(n, row_of(n, {"m": float(n % 4 == 0), "n": Cause.PARSE}, topic=f"t{n % 3}"))
+                               for n in some], started=started)  # fmt: skip
+    loaded = Result.load("run", store)
+    loaded.started = started
+    loaded.save()
+    return store
+
+
+def test_a_long_run_is_read_from_its_stored_figures(long_run: Store) -> None:
+    """They are taken as long as no row was written since. 20,001 rows: 5,000 of them have 1."""
+    store, rows = long_run, CHECKED + 1
+    before = Result.load("run", store)
+    assert before.metrics["m"].sum == 5000
+    with closing(sqlite3.connect(store.address)) as db:
+        db.execute("UPDATE scores SET value = 1.0 WHERE value IS NOT NULL")
+        db.commit()
+    assert Result.load("run", store).metrics["m"].to_dict() == before.metrics["m"].to_dict()
+    store.put_row("run", rows + 1, row_of(rows + 1, {"m": 0.0}), started=before.started)
+    # read anew: all of the scores that were changed, and the one that came
+    assert Result.load("run", store).metrics["m"].sum == rows
+
+
+def test_arrays_of_a_long_run_say_what_its_tables_say(long_run: Store) -> None:
+    store = long_run
+    quick = RunColumns(store, "run")
+    assert quick._blocks is not None
+    with_arrays = {name: quick.scores(name) for name in ("m", "n")}
+    facts = quick.numbers, quick.times, quick.weights, quick.pairing_keys(), quick.quotes()
+    some = RunColumns(store, "run", where={"topic": "t1"}).values("m")
+    worst = Result.load("run", store).worst("m", 3)
+    store.write(lambda db: db.execute("DELETE FROM column_blocks"))
+    slow = RunColumns(store, "run")
+    assert slow._blocks is None
+    for name, found in with_arrays.items():
+        again = slow.scores(name)
+        assert np.array_equal(found.values, again.values, equal_nan=True)
+        assert np.array_equal(found.codes, again.codes)
+        assert found.causes == again.causes
+        assert found.message(7) == again.message(7)
+    for one, other in zip(facts[:4], (slow.numbers, slow.times, slow.weights, slow.pairing_keys()), strict=True):
+        assert np.array_equal(one, other)
+    assert facts[4] == slow.quotes()
+    assert np.array_equal(some, RunColumns(store, "run", where={"topic": "t1"}).values("m"))
+    assert [row.number for row in worst] == [1, 2, 3]
+    assert [row.number for row in Result.load("run", store).worst("m", 3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda store: store.put_row("run", 5, row_of(5, {"m": 1.0})),
+        lambda store: store.merge_row("run", row_of(7, {"o": 1.0})),
+        lambda store: store.write(lambda db: db.execute("DELETE FROM rows WHERE number = 3")),
+    ],
+    ids=["a row written again", "a row merged", "a row lost"],
+)
+def test_arrays_are_not_taken_after_a_change(long_run: Store, change: Any) -> None:
+    change(long_run)
+    assert RunColumns(long_run, "run")._blocks is None
 
 
 def test_scores_out_of_order_are_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(tmp_path) as store:
         store.create_run("run", INFO)
-        store.put_row("run", 1, row_of(1, {"m": 0.5}))
+        store.put_rows("run", [(n, row_of(n, {"m": 0.5})) for n in (1, 2)])
+        store.write(lambda db: db.execute("DELETE FROM scores WHERE row = 2"))
         columns = RunColumns(store, "run")
         query = Store.query
 

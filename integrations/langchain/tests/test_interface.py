@@ -228,7 +228,8 @@ def test_the_class_can_be_looked_at() -> None:
     [
         ("sample_rate", "sampling="), ("project", "sinks="), ("model", "judge="), ("llm", "judge="),
         ("evaluators", "metrics="), ("timeout", "deadline="), ("session_id", "metadata of the request"),
-        ("threshold", "assay.guard"), ("sampilng", "sampling="), ("sinks_", "sinks="), ("nonsense", "there are budget"),
+        ("threshold", "assay.guard"), ("sampilng", "sampling="), ("sinks_", "sinks="),
+        ("nonsense", "there are application, budget"),
     ],
 )  # fmt: skip
 def test_options_by_other_names_are_refused_with_ours(option: str, hint: str) -> None:

@@ -88,7 +88,7 @@ def test_in_async_code_the_loop_goes_on_while_it_waits(kit, judge):
         ({"project": "x"}, "AssayInstrumentation.*'project'; here that is sinks="),
         ({"model": "gpt"}, "here that is judge="),
         ({"samplin": 1}, "here that is sampling="),
-        ({"xyzzy": 1}, "there are budget, concurrency"),
+        ({"xyzzy": 1}, "there are application, budget"),
     ],
 )
 def test_options_by_other_names_say_how_they_are_called_here(options: Any, said: str):

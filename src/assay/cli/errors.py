@@ -46,7 +46,7 @@ def errors(
     if n is not None and cause is None:
         raise InputError("-n: goes with --cause CAUSE")
     result = run_held(run, store, notes=True, where=where)
-    found = _of_cause(result, cause)
+    found = _of_cause(result.errors if as_json or as_csv is not None else result.brief_errors(), result, cause)
     if as_json:
         say_json([asdict(one) for one in found], indent=2)
     if as_csv is not None:
@@ -60,9 +60,8 @@ def errors(
         say(f"every score of run {result.run} has a value")
 
 
-def _of_cause(result: Result, cause: str | None) -> Sequence[MetricError]:
+def _of_cause(found: Sequence[MetricError], result: Result, cause: str | None) -> Sequence[MetricError]:
     """The errors of one cause, or all. Raises InputError for a cause that no row has."""
-    found = result.errors
     if cause is None:
         return found
     chosen = [one for one in found if one.cause == cause]

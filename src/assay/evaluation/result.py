@@ -21,7 +21,7 @@ from assay.evaluation.overview import Overview, OverviewFacts
 from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.stored_figures import FIGURES, StoredFigures
 from assay.evaluation.summary import Summary
-from assay.records import ScoredSample, Usage
+from assay.records import BY_CONVENTION, ScoredSample, Usage
 from assay.sinks.writing import Deliveries
 from assay.store.digests import RowDigests
 from assay.store.live_counts import read_counts
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas
 
     from assay.evaluation.display.explanation import Explanation
-    from assay.store.columns import RunColumns
+    from assay.store.columns import MetricScores, RunColumns
 
 
 #: Rows of a run that are all read when it is loaded, to see whether they are damaged.
@@ -152,6 +152,7 @@ class Result:
     selection: RowSelection | None = None
     skipped: dict[str, int] = field(default_factory=dict)
     effective_n: float | None = None
+    _columns: RunColumns | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def load(
@@ -285,11 +286,16 @@ class Result:
         return found
 
     def score_columns(self) -> RunColumns:
-        """Read the scores of the run as arrays, without texts.
+        """Read the scores of the run as arrays, without texts. They are read once: a live run goes on meanwhile.
 
         Returns:
             The columns of the rows that can be read, in the order of the data.
         """
+        if self._columns is None:
+            self._columns = self._read_columns()
+        return self._columns
+
+    def _read_columns(self) -> RunColumns:
         from assay.store.columns import RunColumns
 
         if self.selection is None:
@@ -310,6 +316,8 @@ class Result:
         if self.cluster is None and not any(self.rows_without_scores.values()):  # those would be counted twice
             info[FIGURES] = figures.state(digest)
         self.store.put_run(self.run, info, started=self.started)
+        if self.rows > CHECKED:
+            self.score_columns().keep_blocks()
 
     @property
     def complete(self) -> bool:
@@ -368,6 +376,7 @@ class Result:
             facts: What the overview counts of it, where it is known already.
         """
         self.rows += 1
+        self._columns = None
         self.quotes.add(scored)
         together = None if self.cluster is None else cluster_of(scored.sample, self.cluster, self.rows)
         self.overview.add(self.rows if number is None else number, scored, together, facts)
@@ -461,12 +470,37 @@ class Result:
             for name, score in row.scored.scores.items()
             if score.error is not None
         ]  # fmt: skip
-        found += [
+        return ResultRows([*found, *self._lost_errors()], MetricError)
+
+    def brief_errors(self) -> ResultRows[MetricError]:
+        """Find every score without a value, without reading the rows.
+
+        Returns:
+            As `errors`, without the judge's reply; messages are shortened to 300 characters.
+        """
+        columns = self.score_columns()
+        found: list[tuple[int, int, MetricError]] = []
+        lacking: dict[str, MetricScores] = {}
+        for name in columns.metrics:
+            scores = columns.scores(name)
+            if len(scores.causes) > 1:
+                lacking[name] = scores
+        ids = columns.ids() if lacking else []
+        for order, (name, scores) in enumerate(lacking.items()):
+            for place in (scores.codes > 0).nonzero()[0].tolist():
+                cause = scores.causes[scores.codes[place]]
+                if cause != BY_CONVENTION:
+                    number, said = int(columns.numbers[place]), scores.message(place)
+                    found.append((place, order, MetricError(number, ids[place], name, cause, said, None)))
+        found.sort(key=lambda one: one[:2])
+        return ResultRows([*(one for _, _, one in found), *self._lost_errors()], MetricError)
+
+    def _lost_errors(self) -> list[MetricError]:
+        return [
             MetricError(number, None, name, Cause.LOST.value, why, None)
             for number, why in (lost_rows(self) if self.lost else ())
             for name in self.metrics
         ]
-        return ResultRows(found, MetricError)
 
     def row(self, row: int | str) -> ScoredSample:
         """Look up one row.

@@ -13,13 +13,15 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from assay._util.compression import key_hash
 from assay.errors import StoreError
-from assay.records import Direction
+from assay.records import BY_CONVENTION, Direction
+from assay.store.column_blocks import ColumnBlocks, write_blocks
 from assay.store.digests import MODULUS, name_hash, score_digests
 from assay.store.rows import PAGE, row_of
 from assay.store.score_columns import NO_SCORE as NO_SCORE
@@ -29,10 +31,12 @@ from assay.store.tables import Statements, read_all
 
 log = logging.getLogger("assay.store")
 
+ROW = "row"  # the array of the numbers of rows
 ARRAY_PAGE = 50_000  # values read at a time: memory stays flat
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
+Codes = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
 
 class MetricRange(NamedTuple):
@@ -58,9 +62,9 @@ class MetricScores:
 
     values: Floats
     given: Floats
-    codes: Integers
+    codes: Codes
     causes: tuple[str, ...]
-    messages: Integers
+    messages: Codes
     texts: Callable[[int], str]
 
     def where(self, mask: np.ndarray) -> MetricScores:
@@ -78,8 +82,8 @@ class MetricScores:
 class _ScoreReader:
     """The stored scores of a run, page by page."""
 
-    def __init__(self, store: Store, run: int) -> None:
-        self._store, self._run = store, run
+    def __init__(self, store: Store, run: int, blocks: ColumnBlocks | None = None) -> None:
+        self._store, self._run, self._blocks = store, run, blocks
         self._names: dict[int, str] = {}
 
     @cached_property
@@ -88,16 +92,21 @@ class _ScoreReader:
         sql = "SELECT metric FROM metric_ranges WHERE run = ? ORDER BY metric"
         return {self.name(int(metric)): int(metric) for (metric,) in self._store.query(sql, self._run)}
 
-    def pages(self, metric: int) -> Iterator[tuple[Integers, Floats, Integers, Integers]]:
-        """Rows, values, numbers of causes and of messages (0: none) of a metric.
+    def pages(
+        self, metric: int, first: int = 0, end: int | None = None
+    ) -> Iterator[tuple[Integers, Floats, Integers, Integers]]:
+        """Rows, values, numbers of causes and of messages (0: none) of a metric, from a row up to one.
 
         Raises:
             StoreError: The order is damaged.
         """
+        if self._blocks is not None:
+            yield from self._block(self._blocks, metric)
+            return
         sql = (f"SELECT row, value, cause, message FROM scores WHERE run = ? AND metric = ? AND row > ? "
                f"ORDER BY row LIMIT {ARRAY_PAGE}")  # fmt: skip
-        last = -1
-        while page := self._store.query(sql, self._run, metric, last):
+        last = first - 1
+        while (end is None or last < end) and (page := self._store.query(sql, self._run, metric, last)):
             rows, values, causes, messages = zip(*page, strict=True)
             yield (
                 np.array(rows, dtype=np.int64),
@@ -108,6 +117,31 @@ class _ScoreReader:
             before, last = last, int(rows[-1])
             if last <= before:
                 raise StoreError("the store is damaged: its scores are not in order")
+
+    def _block(self, blocks: ColumnBlocks, metric: int) -> Iterator[tuple[Integers, Floats, Integers, Integers]]:
+        rows, values = blocks.array(f"row {metric}", "<i8"), blocks.array(f"value {metric}", "<f8")
+        rows = blocks.array(ROW, "<i8") if rows is None else rows
+        if rows is None or values is None:
+            return
+        none = np.zeros(len(rows), dtype="<i4")
+        causes, messages = (blocks.array(f"{name} {metric}", "<i4") for name in ("cause", "message"))
+        yield rows, values, none if causes is None else causes, none if messages is None else messages
+
+    def arrays(self, numbers: Integers) -> dict[str, np.ndarray]:
+        """All scores as arrays for `column_blocks`; `numbers` are those of the rows."""
+        found: dict[str, np.ndarray] = {}
+        for metric in self.metrics.values():
+            pages = list(self.pages(metric))
+            if not pages:
+                continue
+            rows, values, causes, messages = (np.concatenate(some) for some in zip(*pages, strict=True))
+            found[f"value {metric}"] = values.astype("<f8")
+            if not np.array_equal(rows, numbers):
+                found[f"row {metric}"] = rows.astype("<i8")
+            for name, codes in (("cause", causes), ("message", messages)):
+                if codes.any():
+                    found[f"{name} {metric}"] = codes.astype("<i4")
+        return found
 
     def digest(self) -> int:
         """The sum of the digests of the scores."""
@@ -154,12 +188,14 @@ class RunColumns:
         without: Sequence[int] = (),
     ) -> None:
         self.store, self.run = store, run
-        self._time = (since, until)
-        self._extra = _missing_columns(store, run)
         self._own = _number_of(store, run)
-        self._reader = _ScoreReader(store, self._own)
-        stored = self._integers("SELECT row FROM row_facts WHERE run = ? AND row > ?{time} ORDER BY row")
-        lost = _lost_numbers(store, run, self._own)
+        self._blocks = ColumnBlocks.of(store, run, self._own)
+        self._extra = [] if self._blocks is not None else _missing_columns(store, run)
+        if self._extra and self._own < 0:
+            self._own = _number_of(store, run)
+        self._reader = _ScoreReader(store, self._own, self._blocks)
+        stored = self._stored_numbers(since, until)
+        lost = [] if self._blocks is not None else _lost_numbers(store, run, self._own)
         drop = np.array(sorted({*without, *lost}), dtype=np.int64)
         self._stored = stored[~np.isin(stored, drop)]
         self._extra = [one for one in self._extra if one.number not in without and _within(one.at, since, until)]
@@ -202,8 +238,7 @@ class RunColumns:
 
     def quotes(self) -> tuple[int, int]:
         """Verdicts with quotes, and those of them with a quote that is not in the passages, over all rows."""
-        found = [self._row_values(name, lambda row, name=name: getattr(row, name), np.int64)  # type: ignore[misc]
-                 for name in ("quoted", "unlocated")]  # fmt: skip
+        found = [self._row_values(name, attrgetter(name), np.int64) for name in ("quoted", "unlocated")]
         return int(found[0].sum()), int(found[1].sum())
 
     def ids(self) -> list[str | None]:
@@ -278,11 +313,12 @@ class RunColumns:
             Values and causes by row.
         """
         size = len(self.numbers)
-        values, codes = np.full(size, np.nan), np.full(size, NO_SCORE, dtype=np.int64)
-        messages, own = np.zeros(size, dtype=np.int64), dict[int, str]()
+        values, codes = np.full(size, np.nan), np.full(size, NO_SCORE, dtype=np.int16)
+        messages, own = np.zeros(size, dtype=np.int32), dict[int, str]()
         causes: dict[str, int] = {"": 0}
-        if (number := self._reader.metrics.get(metric)) is not None:
-            for rows, found, reasons, said in self._reader.pages(number):
+        number = self._reader.metrics.get(metric)
+        if number is not None and len(self._stored):
+            for rows, found, reasons, said in self._reader.pages(number, int(self._stored[0]), int(self._stored[-1])):
                 places = np.searchsorted(self.numbers, rows)
                 places[places == size] = 0
                 here = self.numbers[places] == rows if size else np.zeros(len(rows), dtype=bool)
@@ -300,12 +336,16 @@ class RunColumns:
                     if cell.message:
                         messages[place] = -len(own) - 1
                         own[-len(own) - 1] = cell.message
-        given = np.where(codes > 0, values, np.nan)
+        by_convention = codes == causes.get(BY_CONVENTION, NO_SCORE - 1)
+        given: Floats = np.broadcast_to(np.float64(np.nan), size)  # no room for what is hardly ever there
+        if by_convention.any():
+            given = np.where(by_convention, values, np.nan)
 
         def text(number: int) -> str:
             return own[number] if number < 0 else self._reader.name(number)
 
-        return MetricScores(np.where(codes == 0, values, np.nan), given, codes, tuple(causes), messages, text)
+        values[codes != 0] = np.nan
+        return MetricScores(values, given, codes, tuple(causes), messages, text)
 
     def values(self, metric: str) -> Floats:
         """The measured values of a metric [n]; NaN where there is none."""
@@ -339,10 +379,18 @@ class RunColumns:
         found |= {row.number for row in self._extra if any(cell.cause for cell in row.scores)}
         return [number for number in self.numbers.tolist() if number in found]
 
+    def has_cause(self, cause: str) -> bool:
+        """Whether a row of the stored run lacks a measured value for this cause, by the index."""
+        number = self.store.query("SELECT number FROM names WHERE key = ?", key_hash(cause))
+        sql = "SELECT 1 FROM scores WHERE run = ? AND cause = ? LIMIT 1"
+        stored = bool(number) and bool(self.store.query(sql, self._own, number[0][0]))
+        return stored or any(cell.cause == cause for row in self._extra for cell in row.scores)
+
     def is_altered(self) -> bool:
         """Whether the scores in the store are not those that were saved, by their digest; False where it is unknown."""
         row = self.store.query("SELECT scores_digest FROM runs WHERE id = ?", self.run)
-        return bool(row) and row[0][0] is not None and int(row[0][0]) != self._reader.digest()
+        reader = _ScoreReader(self.store, self._own)  # of the tables themselves
+        return bool(row) and row[0][0] is not None and int(row[0][0]) != reader.digest()
 
     # ---- reading
 
@@ -359,15 +407,25 @@ class RunColumns:
                 found[cell.metric] = MetricRange(*ends, cell.direction)  # type: ignore[arg-type]
         return found
 
-    def _integers(self, sql: str) -> Integers:
+    def _stored_numbers(self, since: float | None, until: float | None) -> Integers:
+        """The numbers of the rows that have columns, of a span of time, rising."""
+        if self._blocks is not None and (rows := self._blocks.array(ROW, "<i8")) is not None:
+            if since is None and until is None:
+                return rows.astype(np.int64)
+            times = self._blocks.array("at", "<f8")
+            if times is not None:
+                inside = (times >= (-np.inf if since is None else since)) & (
+                    times < (np.inf if until is None else until)
+                )
+                return rows[inside].astype(np.int64)
         condition, bounds = "", []
-        for bound, sign in zip(self._time, (">=", "<"), strict=True):
+        for bound, sign in ((since, ">="), (until, "<")):
             if bound is not None:
                 condition += f" AND at {sign} ?"
                 bounds.append(bound)
+        sql = f"SELECT row FROM row_facts WHERE run = ? AND row > ?{condition} ORDER BY row LIMIT {ARRAY_PAGE}"
         pages, last = [np.empty(0, dtype=np.int64)], -1
-        query = sql.format(time=condition) + f" LIMIT {ARRAY_PAGE}"
-        while page := self.store.query(query, self._own, last, *bounds):
+        while page := self.store.query(sql, self._own, last, *bounds):
             pages.append(np.array([row for (row,) in page], dtype=np.int64))
             last = int(page[-1][0])
         return np.concatenate(pages)
@@ -382,6 +440,8 @@ class RunColumns:
             last = rows[-1]
 
     def _row_values(self, column: str, read: Callable[[RowColumns], Any], kind: Any) -> Any:
+        if (whole := self._block_of(column, kind)) is not None:
+            return whole
         found = np.zeros(len(self.numbers), dtype=kind)
         for rows, values in self._row_pages(column):
             some = np.array(rows, dtype=np.int64)
@@ -393,6 +453,30 @@ class RunColumns:
         for row in self._extra:
             found[int(np.searchsorted(self.numbers, row.number))] = np.array([read(row)], dtype=kind)[0]
         return found
+
+    def _block_of(self, column: str, kind: Any) -> Any:
+        """The values of the rows from the arrays of the run; None where it has none."""
+        if self._blocks is None:
+            return None
+        found = self._blocks.array(column, np.dtype(kind).newbyteorder("<").str)
+        rows = self._blocks.array(ROW, "<i8")
+        if found is None or rows is None:
+            return None
+        return found if len(rows) == len(self.numbers) else found[np.searchsorted(rows, self.numbers)]
+
+    def keep_blocks(self) -> None:
+        """Store the columns as arrays: those of a long run are read much faster then.
+
+        Raises:
+            StoreError: The store cannot be written.
+        """
+        if self._extra or self._own < 0:
+            return
+        arrays = {ROW: self.numbers.astype("<i8"), "at": self.times.astype("<f8"), "key": self.pairing_keys()}
+        arrays["weight"] = self.weights.astype("<f8")
+        for name in ("quoted", "unlocated"):
+            arrays[name] = self._row_values(name, attrgetter(name), np.int64).astype("<i8")
+        write_blocks(self.store, self.run, self._own, arrays | self._reader.arrays(self.numbers))
 
     def _row_objects(self, column: str, read: Callable[[RowColumns], str | None]) -> list[str | None]:
         found: list[str | None] = [None] * len(self.numbers)
@@ -422,7 +506,8 @@ def extreme_rows(store: Store, run: str, metric: str, n: int, *, lowest: bool) -
     """
     own = _number_of(store, run)
     reader = _ScoreReader(store, own)
-    if metric not in reader.metrics or not _have_same_numbers(store, run, own):
+    whole = ColumnBlocks.of(store, run, own) is not None or _have_same_numbers(store, run, own)
+    if metric not in reader.metrics or not whole:
         return RunColumns(store, run).worst(metric, n, lowest=lowest)
     order = "value, row" if lowest else "value DESC, row"
     sql = ("SELECT row FROM scores WHERE run = ? AND metric = ? AND value IS NOT NULL AND cause IS NULL "

@@ -65,6 +65,9 @@ CREATE TABLE row_facts (
     slices TEXT NOT NULL, PRIMARY KEY (run, row)
 );;
 CREATE INDEX row_facts_by_time ON row_facts (run, at);;
+CREATE TABLE column_blocks (
+    run BIGINT NOT NULL, name TEXT NOT NULL, part BIGINT NOT NULL, data BYTEA NOT NULL, PRIMARY KEY (run, name, part)
+);;
 CREATE TABLE IF NOT EXISTS live_counts (
     run TEXT NOT NULL, hour BIGINT NOT NULL, cause TEXT NOT NULL, source TEXT NOT NULL, samples BIGINT NOT NULL,
     PRIMARY KEY (run, hour, cause, source)

@@ -247,7 +247,7 @@ def delete_columns(db: Statements, run: str, rows: Iterable[int] | None = None) 
         return 0
     own = found[run]
     if rows is None:
-        for table in ("scores", "row_facts", "metric_ranges"):
+        for table in ("scores", "row_facts", "metric_ranges", "column_blocks"):
             db.execute(f"DELETE FROM {table} WHERE run = ?", (own,))
         return 0
     metrics = {int(number): name_hash(read_name(text)) for number, text in _metrics_of(db, own)}

@@ -39,6 +39,7 @@ class MadeRun:
     parameters: dict[str, Any] = field(default_factory=dict)
     incomplete: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    selection: None = None
 
     @property
     def metrics(self) -> dict[str, None]:
@@ -66,6 +67,12 @@ class MadeColumns:
 
     def pairing_keys(self) -> np.ndarray:
         return np.array([b"%016d" % number for number in self.numbers.tolist()], dtype="V16")
+
+    def has_cause(self, cause: str) -> bool:
+        return False
+
+    def some_ids(self, numbers: Sequence[int]) -> dict[int, str]:
+        return {number: f"r{number}" for number in numbers}
 
     def ids(self) -> list[str]:
         return [f"r{number}" for number in self.numbers.tolist()]

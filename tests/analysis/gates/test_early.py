@@ -152,6 +152,7 @@ def test_where_the_drop_is_twice_the_margin_most_rows_are_spared(runs: Runs, mea
 
 def test_what_cannot_be_looked_at_is_named(runs: Runs) -> None:
     before = runs("before", [1.0] * 3)
+    before.judge = "judge"  # its metric asked none
     drop, level = GateRule("quality", "max_drop", 0.1), GateRule("quality", "at_least", 0.5)
     rows = [(1, Sample(id="r0"))]
     for gate, judge, baseline, said in [

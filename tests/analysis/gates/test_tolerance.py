@@ -84,6 +84,7 @@ def test_an_interval_knows_the_noise_already_and_a_judge_that_never_wavers_chang
 
 def test_noise_of_another_judge_or_metric(runs: Runs) -> None:
     result = runs("now", [0.8, 0.8])
+    result.judge = "judge"  # its metric asked none
     with pytest.raises(InputError, match="noise: it was measured with the judge other, and run 'now' is by"):
         one(GateRule("quality", "at_least", 0.9), report(result, wavering(0.1), judge="other"), result)
     gate = Gate((GateRule("quality", "at_least", 0.9),), noise=report(result, wavering(0.1, metric="harm")))

@@ -44,13 +44,13 @@ class RunSample:
 
     def values(self, metric: str) -> tuple[Floats, Integers]:
         """The measured values, and the places of their rows."""
-        found: Floats = self.rows.scores[metric].values[self.places]
+        found: Floats = self.rows.scores(metric).values[self.places]
         there = ~np.isnan(found)
         return found[there], self.places[there]
 
     def scored(self, metric: str) -> int:
         """Rows that have a score of the metric, also one without a value."""
-        return int((self.rows.scores[metric].codes[self.places] != NO_SCORE).sum())
+        return int((self.rows.scores(metric).codes[self.places] != NO_SCORE).sum())
 
     def weights(self, places: Integers) -> Floats:
         """How many samples the rows at these places stand for."""

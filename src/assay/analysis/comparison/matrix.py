@@ -176,7 +176,7 @@ def _ranked(
         found[here] = there
         places.append(found)
     values = np.array([
-        np.where(at >= 0, of.scores[metric].values[at] if len(of) else np.nan, np.nan)
+        np.where(at >= 0, of.scores(metric).values[at] if len(of) else np.nan, np.nan)
         for of, at in zip(rows, places, strict=True)
     ])  # fmt: skip
     whole = np.flatnonzero(~np.isnan(values).any(axis=0))

@@ -18,7 +18,7 @@ from assay.records import Direction
 from assay.stats import Difference, Estimate
 from assay.stats.linking import without_offset
 from assay.stats.paired import detectable, difference
-from assay.store.columns import NO_SCORE
+from assay.store.columns import NO_SCORE, Integers
 
 if TYPE_CHECKING:
     from assay.stats.classic import Method
@@ -139,10 +139,12 @@ class Pairs:
 
     def __init__(self, metric: str, rows: MatchedRows, offset: Estimate | None = None) -> None:
         self.metric, self._rows, self._offset = metric, rows, offset
-        a, b = rows.first.scores[metric], rows.second.scores[metric]
+        a, b = rows.first.scores(metric), rows.second.scores(metric)
         one, other = rows.places, rows.other_places
         scored = (a.codes[one] != NO_SCORE) & (b.codes[other] != NO_SCORE)
-        self._places, self._others = one[scored], other[scored]
+        everything = bool(scored.all())
+        self._places: Integers = one if everything else one[scored]
+        self._others: Integers = other if everything else other[scored]
         self._first, self._second = a.values[self._places], b.values[self._others]
         self._valued = ~(np.isnan(self._first) | np.isnan(self._second))
 
@@ -224,7 +226,7 @@ class Pairs:
         at = int(self._places[place])
         numbers = int(one.numbers[at]), int(other.numbers[self._others[place]])
         values = float(self._first[place]), float(self._second[place])
-        return MovedRow(one.names[at], *numbers, *values, self._flips(first, second, *numbers))
+        return MovedRow(one.name(at), *numbers, *values, self._flips(first, second, *numbers))
 
     def _flips(self, first: Result, second: Result, number: int, other: int) -> tuple[Flip, ...]:
         before, after = (

@@ -29,7 +29,7 @@ class RunRows:
     Attributes:
         columns: The columns of all rows.
         numbers: Numbers of the rows, from 1.
-        scores: Label of a metric -> its scores.
+        metrics: Labels of the metrics that were asked for.
         clusters: The value of each row in the column that says what is correlated; None: nothing was asked.
         values: Column that was asked for -> its value on each row; None where a row has none.
     """
@@ -40,12 +40,22 @@ class RunRows:
         self.run = result.run
         self.columns: RunColumns = result.score_columns()
         self.numbers: Integers = self.columns.numbers
-        self.scores: dict[str, MetricScores] = {name: self.columns.scores(name) for name in names}
+        self.metrics = tuple(names)
         self.clusters = None if cluster is None else self.columns.column(cluster)
         self.values = {column: self.columns.column(column) for column in columns}
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    def scores(self, metric: str) -> MetricScores:
+        """The scores of a metric, read anew: those of all metrics of a long run would take hundreds of megabytes."""
+        return self.columns.scores(metric)
+
+    def name(self, place: int) -> str:
+        """The id of a row, or "row 3"."""
+        number = int(self.numbers[place])
+        found = self.columns.some_ids([number]).get(number)
+        return f"row {number}" if found is None else found
 
     def range(self, metric: str) -> MetricRange:
         """The range of a metric; from 0 to 1 where no row has it."""
@@ -63,10 +73,15 @@ class RunRows:
         known = self.clusters or []
         return [known[place] or f"\0{self.numbers[place]}" for place in places.tolist()]
 
+    @property
+    def has_refusals(self) -> bool:
+        """Whether a row lacks a value for a cause that refusals have."""
+        return any(self.columns.has_cause(cause) for cause in (Cause.NO_CLAIMS.value, BY_CONVENTION))
+
     @cached_property
     def measured(self) -> dict[str, Masks]:
         """Label of each metric of the run -> whether a row has a measured value of it [n]."""
-        return {name: self._all_scores(name).codes == 0 for name in self.columns.metrics}
+        return {name: self.scores(name).codes == 0 for name in self.columns.metrics}
 
     @cached_property
     def refused(self) -> dict[str, Masks]:
@@ -74,28 +89,20 @@ class RunRows:
 
         By its cause, or by a convention for such answers.
         """
+        if not self.has_refusals:
+            return {}
         found: dict[str, Masks] = {}
-        empty = {name: self._has_cause(name, Cause.NO_CLAIMS.value) for name in self.columns.metrics}
-        given = {name: self._has_cause(name, BY_CONVENTION) for name in self.columns.metrics}
-        if not any(mask.any() for mask in (*empty.values(), *given.values())):
-            return {name: np.zeros(len(self), dtype=bool) for name in empty}
         replies = np.array([one.reply for one in facts_of(self.columns)])
-        for name, mask in empty.items():
-            found[name] = (mask & (replies != "answered")) | (given[name] & (replies == "refused"))
+        for name in self.columns.metrics:
+            scores = self.scores(name)
+            empty, given = (_has_cause(scores, cause) for cause in (Cause.NO_CLAIMS.value, BY_CONVENTION))
+            found[name] = (empty & (replies != "answered")) | (given & (replies == "refused"))
         return found
 
-    def _has_cause(self, metric: str, cause: str) -> Masks:
-        scores = self._all_scores(metric)
-        code = scores.causes.index(cause) if cause in scores.causes else NO_SCORE - 1
-        mask: Masks = scores.codes == code
-        return mask
 
-    def _all_scores(self, metric: str) -> MetricScores:
-        return self.scores[metric] if metric in self.scores else self.columns.scores(metric)
-
-    def score(self, metric: str, place: int) -> Score | None:
-        """The score of one row, without evidence; None where it has none."""
-        return score_at(self.scores[metric], metric, self.range(metric), place)
+def _has_cause(scores: MetricScores, cause: str) -> Masks:
+    mask: Masks = scores.codes == (scores.causes.index(cause) if cause in scores.causes else NO_SCORE - 1)
+    return mask
 
 
 def score_at(scores: MetricScores, metric: str, ends: MetricRange, place: int) -> Score | None:
@@ -140,16 +147,17 @@ def pairs_of(
     found = match_rows(first, second, read_rows(first, names, cluster), read_rows(second, names), cluster)
     one, other = found.first, found.second
     clusters = one.clusters or [None] * len(one)
+    scores, others = ({name: rows.scores(name) for name in names} for rows in (one, other))
     pairs = [
-        RowPair(one.names[a], int(one.numbers[a]), int(other.numbers[b]), _scores_at(one, names, a),
-                _scores_at(other, names, b), clusters[a])
+        RowPair(one.names[a], int(one.numbers[a]), int(other.numbers[b]), _scores_at(one, scores, a),
+                _scores_at(other, others, b), clusters[a])
         for a, b in zip(found.places.tolist(), found.other_places.tolist(), strict=True)
     ]  # fmt: skip
     return pairs, found.only_first
 
 
-def _scores_at(rows: RunRows, names: Iterable[str], place: int) -> dict[str, Score]:
-    found = {name: rows.score(name, place) for name in names}
+def _scores_at(rows: RunRows, scores: Mapping[str, MetricScores], place: int) -> dict[str, Score]:
+    found = {name: score_at(of, name, rows.range(name), place) for name, of in scores.items()}
     return {name: score for name, score in found.items() if score is not None}
 
 
@@ -180,6 +188,8 @@ class MatchedRows:
     def refusals(self) -> tuple[int, int]:
         """Rows that were scored in the first run and are refusals in the second, and the other way round."""
         one, other = self.places, self.other_places
+        if not (self.first.has_refusals or self.second.has_refusals):
+            return 0, 0
         return (
             _new_refusals(self.first, one, self.second, other),
             _new_refusals(self.second, other, self.first, one),
@@ -227,6 +237,9 @@ def matching_places(first: np.ndarray, second: np.ndarray) -> tuple[Integers, In
     Returns:
         Places of the keys in both that are the same, in the order of the first.
     """
+    if np.array_equal(first, second):  # the same data, in the same order
+        same = np.arange(len(first), dtype=np.int64)
+        return same, same
     codes = _codes(np.concatenate([first, second]))
     one, other = _told_apart(codes[: len(first)], codes), _told_apart(codes[len(first) :], codes)
     _, places, others = np.intersect1d(one, other, assume_unique=True, return_indices=True)
@@ -300,4 +313,5 @@ def scores_by_key(result: Result, metrics: Iterable[str]) -> dict[Key, Mapping[s
     names = list(metrics)
     rows = read_rows(result, names)
     keys = _counted(key.tobytes() for key in rows.columns.pairing_keys())
-    return {key: _scores_at(rows, names, place) for place, key in enumerate(keys)}
+    scores = {name: rows.scores(name) for name in names}
+    return {key: _scores_at(rows, scores, place) for place, key in enumerate(keys)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from assay.analysis.comparison.pairing import RowPair, read_rows
+from assay.analysis.comparison.pairing import RowPair, read_rows, score_at
 from assay.analysis.gates.rules import GateRule
 from assay.errors import SETTLED
 from assay.evaluation.result import Result
@@ -94,13 +94,20 @@ def scores_of(result: Result, metrics: Iterable[str], cluster: str | None) -> di
         return {}
     rows = read_rows(result, names, cluster)
     clusters = rows.clusters or [None] * len(rows)
-    return {
-        metric: [
-            One(rows.names[place], int(rows.numbers[place]), rows.score(metric, place), None, clusters[place])
+    found: dict[str, list[One]] = {}
+    for metric in names:
+        scores, ends = rows.scores(metric), rows.range(metric)
+        found[metric] = [
+            One(
+                rows.names[place],
+                int(rows.numbers[place]),
+                score_at(scores, metric, ends, place),
+                None,
+                clusters[place],
+            )
             for place in range(len(rows))
         ]
-        for metric in names
-    }
+    return found
 
 
 def _rows_of(rule: GateRule, result: Result, kept: list[One], left_out: int) -> SelectedRows:
