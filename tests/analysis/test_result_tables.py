@@ -32,9 +32,10 @@ NOT_RESULTS = {
     # passed in, or read to be passed on
     "Annotation", "Application", "Assumptions", "Definition", "Gate", "GateRule", "HostRow", "Label", "Processes",
     "ReportOptions", "RunOptions", "Sampling", "SamplingRule", "Scale", "Shard", "ShardRecipe", "ShardTask",
-    "ShardedFiles", "Threshold", "TrendData", "TrendMetric", "Window", "AlertRule", "AlertTarget",
+    "ShardedFiles", "Threshold", "TrendData", "TrendMetric", "Window", "AlertRule", "AlertTarget", "CanaryRows",
     # inside
-    "AlertChecker", "Change", "DropReading", "MessageWriter", "ResolvedTarget", "Slot", "SlotState", "WindowMean",
+    "AlertChecker", "CanaryClaim", "Change", "DropReading", "MessageWriter", "ResolvedTarget", "Slot", "SlotState",
+    "WindowMean",
     "Block", "Case", "CauseDecision", "CellsOf", "ClaimFacts", "Components", "ConfusionCounts", "Deaths",
     "Facts", "Figure",
     "Figures", "GuardJob", "ImportedScores", "ImportedValue", "Item", "LabelPair", "LabelledClaims", "LabelledPassages",

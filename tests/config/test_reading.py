@@ -331,6 +331,7 @@ def test_time_zone_and_live_runs(tmp_path: Path) -> None:
         ("[live]\nretain_days = 0", "retain_days line 2: expected a number of days above 0, got 0"),
         ("[live]\nretain_gb = -1", "retain_gb line 2: expected a number of gigabytes above 0, got -1"),
         ('[live]\nkeep_text = "no"', "keep_text line 2: expected true or false"),
+        ("[live]\ncanaries = 3", "canaries line 2: expected a text"),
         ("[live]\nretain = 3", "retain line 2: there is no such key"),
     ],
 )

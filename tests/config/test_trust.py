@@ -17,6 +17,7 @@ from assay.cli.main import app
 from assay.config import configuration
 from assay.config.keys import (
     ALLOW,
+    check_canaries,
     check_data_files,
     check_instructions,
     check_judge_key,
@@ -261,6 +262,28 @@ def test_instructions_lie_in_the_repository(tmp_path: Path, named: str) -> None:
     for trusted in (configuration(folder=tmp_path / "repo"), configuration(file)):
         assert trusted is not None
         check_instructions(trusted)
+
+
+def test_canary_rows_lie_in_the_repository(tmp_path: Path) -> None:
+    for name in ("repo", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "c.jsonl").write_text("")
+    file = tmp_path / "repo" / "assay.toml"
+    for named, fits in (("c.jsonl", True), ("../other/c.jsonl", False)):
+        file.write_text(f'[live]\napplication = "shop"\ncanaries = "{named}"\n')
+        config = configuration(folder=tmp_path / "repo")
+        assert config is not None
+        assert config.live.canaries is not None
+        assert (config.here / config.live.canaries).resolve() == (file.parent / named).resolve()
+        assert any("read canary rows" in one for one in destinations(config)) is not fits
+        if fits:
+            check_canaries(config)
+            continue
+        with pytest.raises(InputError, match=r"\[live\] canaries line 3: .* lies outside of the repository"):
+            check_canaries(config)
+        named_by_the_user = configuration(file)
+        assert named_by_the_user is not None
+        check_canaries(named_by_the_user)
 
 
 STORES = ["/{m}/other/kept", "../other/kept", "link", "folder/kept", "sub/../../other", "..", "link/../x"]

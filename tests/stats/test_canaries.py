@@ -136,3 +136,49 @@ def test_bad_scorings_are_named() -> None:
         CanaryMonitor(kept=1)
     with pytest.raises(InputError, match="low"):
         CanaryMonitor(low=2.0)
+
+
+def test_a_drift_is_located_at_the_scoring_that_differs() -> None:
+    """Scorings 1 to 6 alike, 7 to 9 lower by 0.5 in half of 40 rows: the sixth place (from 0) is the first after."""
+    before = {str(number): 1.0 for number in range(40)}
+    after = {row: float(int(row) >= 20) for row in before}
+    monitor = CanaryMonitor()
+    for day in range(9):
+        monitor.add(float(day), before if day < 6 else after)
+        since, found = monitor.locate_drift()
+        assert (since, found.verdict == "drift") == ((None, False) if day < 6 else (6.0, True))
+    assert (found.before, found.after, found.difference) == (6, 3, -0.5)
+
+
+def test_the_evidence_of_a_located_drift_is_the_weighted_sum() -> None:
+    """Three scorings: two places, with weights 1/2 and 1/6."""
+    days = list(scorings(np.random.default_rng(4), 3))
+    monitor = CanaryMonitor()
+    for day, one in enumerate(days):
+        monitor.add(float(day), one)
+    since, found = monitor.locate_drift()
+    parts = [judge_drift(days[:place], days[place:]).evidence for place in (1, 2)]
+    assert found.evidence == pytest.approx(parts[0] / 2 + parts[1] / 6)
+    assert (since, found.before, found.after) == (None, 1, 2)
+
+
+def test_without_two_scorings_no_drift_is_located() -> None:
+    monitor = CanaryMonitor()
+    assert monitor.locate_drift()[1].verdict == "inconclusive"
+    monitor.add(0.0, {"a": 1.0})
+    since, found = monitor.locate_drift()
+    assert (since, found.verdict, found.difference) == (None, "inconclusive", None)
+
+
+@pytest.mark.long
+def test_a_judge_that_stays_is_rarely_located_to_drift() -> None:
+    """40 days, looked at each day, 200 times: 5% at most. More than 20 of 200 at 5% has a probability of 0.1%."""
+    rng, wrong = np.random.default_rng(11), 0
+    for _ in range(200):
+        monitor = CanaryMonitor()
+        for day, one in enumerate(scorings(rng, 40, rows=30)):
+            monitor.add(float(day), one)
+            if day % 4 == 3 and monitor.locate_drift()[1].verdict == "drift":
+                wrong += 1
+                break
+    assert wrong <= 20

@@ -29,8 +29,8 @@ _JUDGE = (
 #: Options that a file speaks of, by their annotation: others have these names too.
 _ANNOTATED = {"metrics": MetricsOption, "columns": ColumnsOption, "judge": JudgeOption}
 _NAMED = ("store", "language")
-#: Options of the table [live], by the one that tells who has them.
-_LIVE = ("application", "keep_text", "retain_days", "retain_gb")
+#: Options of the table [live], which commands have that know canary rows.
+_LIVE = ("application", "keep_text", "retain_days", "retain_gb", "canaries")
 
 
 def configured(command: Callable[..., None]) -> Callable[..., None]:
@@ -40,7 +40,7 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
     """
     hints = get_type_hints(command, include_extras=True)
     own = {name for name, kind in _ANNOTATED.items() if hints.get(name) == kind}
-    of_live = _LIVE if "retain_days" in hints else ()
+    of_live = _LIVE if "canaries" in hints else ()
     own |= {*_NAMED, *of_live, *(_JUDGE if "judge" in own else ())} & hints.keys()
 
     def read(context: typer.Context, given: Path | None) -> Path | None:
@@ -118,7 +118,7 @@ def _without_the_judge_of_a_file(given: dict[str, Any]) -> dict[str, Any]:
 
 def _check_keys(given: dict[str, Any], own: set[str]) -> None:
     """Raise InputError where a file that is not trusted would send to an address, or names a file, that it may not."""
-    from assay.config.keys import check_instructions, check_judge_key, check_store
+    from assay.config.keys import check_canaries, check_instructions, check_judge_key, check_store
 
     config = configuration_in_use()
     if config is None:
@@ -131,6 +131,8 @@ def _check_keys(given: dict[str, Any], own: set[str]) -> None:
         check_store(config)
     if "instructions" in own and given["instructions"] is not None and from_the_file("instructions"):
         check_instructions(config)
+    if "canaries" in own and from_the_file("canaries"):
+        check_canaries(config)
 
 
 def _tell(config: Config) -> None:

@@ -8,6 +8,7 @@ from assay.cli.add_cases import add
 from assay.cli.align import align
 from assay.cli.batches import batches
 from assay.cli.batching import batching
+from assay.cli.canary import canary
 from assay.cli.capture import capture
 from assay.cli.cascade import cascade
 from assay.cli.clear_cache import clear_cache
@@ -44,10 +45,11 @@ for command in (check, align, noise, probe, batching, cascade):
     judge.command()(configured(command))
 judge.command()(trust)
 
-live = _group("Live traffic: queue worker, trends, alerts, capture check.")
+live = _group("Live traffic: queue worker, trends, alerts, canary rows, capture check.")
 live.command()(configured(worker))
 live.command()(configured(trend))
 live.command()(configured(watch))
+live.command()(configured(canary))
 live.command()(capture)
 
 store = _group("The store: size, check, repair, pruning, cache, provider batches.")

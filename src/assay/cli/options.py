@@ -45,6 +45,10 @@ ScaleOption = Annotated[
 ]
 StoreOption = Annotated[Path, typer.Option(envvar="ASSAY_STORE", help="Store: a folder or postgresql://...")]
 
+CanariesOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Canary rows: a file with scores, of `assay score DATA --out FILE`.")
+]
+
 
 def named_again(store: str | Path) -> str:
     """The option --store of a hint, for a command that reads this store; empty for the default store.

@@ -69,6 +69,8 @@ def trend(
                 "timezone": found.timezone,
                 "points": [point._record() for point in found.points],
                 "changes": {name: [one._record() for one in some] for name, some in found.changes.items()},
+                "attributions": {name: list(some) for name, some in found.attributions.items()},
+                "judge": [one._record() for one in found.judge],
                 "notes": list(found.notes),
             },
             indent=2,

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.cli.canary import canaries_meant, tell_missing
 from assay.cli.config_defaults import budget_meant, metrics_meant
 from assay.cli.option_groups import grouped
-from assay.cli.options import JudgeOptions, MetricsOption, StoreOption
+from assay.cli.options import CanariesOption, JudgeOptions, MetricsOption, StoreOption
 from assay.cli.output import say, say_json
 from assay.errors import InputError
 from assay.store.live_runs import DAYS, GIGABYTES
 
 if TYPE_CHECKING:
     from assay.judges.budget.budget import Budget
+    from assay.live.canaries.scoring import CanaryScorer
     from assay.live.queue.status import QueueReport
     from assay.sinks.base import Sink
 
@@ -98,6 +100,7 @@ def worker(
     judge: JudgeOptions,
     store: StoreOption = Path(".assay"),
     live_run: LiveRunOptions,
+    canaries: CanariesOption = None,
     sink: Annotated[
         list[str] | None,
         typer.Option(help="NAME:ADDRESS, where scores go besides, for example jsonl:scores.jsonl. Repeatable."),
@@ -130,12 +133,21 @@ def worker(
     sinks = {**live_run.sinks(store), **_sinks(sink or [])}
     check_sinks(sinks)  # a key that is refused would park every score
     chosen, limits = metrics_meant(metrics), budget_meant(budget.resolve())
-    watcher = watcher_in_use(store)
-    options = asdict(work)
-    one = Worker(queue, chosen, judge.resolve(), store=False, sinks=sinks, budget=limits, alerts=watcher, **options)
+    watcher, scorer = watcher_in_use(store), None if live_run.no_store else _canaries(canaries, store, live_run)
+    options = {**asdict(work), "alerts": watcher, "canaries": scorer}
+    one = Worker(queue, chosen, judge.resolve(), store=False, sinks=sinks, budget=limits, **options)
+    if scorer is not None:
+        tell_missing(scorer.rows, one.metrics)
     report = one.run(until_empty)
     _print(report, as_json)
     raise typer.Exit(UNSETTLED if report.parked or report.undelivered or report.pending else OK)
+
+
+def _canaries(file: Path | None, store: Path, live_run: LiveRunOptions) -> CanaryScorer | None:
+    from assay.live.canaries.scoring import CanaryScorer
+
+    rows = canaries_meant(file)
+    return None if rows is None else CanaryScorer(store, rows, application=live_run.application)
 
 
 def _sinks(specs: list[str]) -> dict[str, Sink]:

@@ -8,7 +8,7 @@ of this machine, to an address of their choice. A configuration that the user na
 - keeps a store in a database if that is the user's own server, or if ASSAY_ALLOW_KEYS allows PGPASSWORD there,
 - keeps a store in a folder or file below the root of its repository: elsewhere it would mix with the runs of others,
 - sends alerts to an address if ASSAY_ALLOW_KEYS allows the secret of the alert there,
-- names judge instructions, and data for a judge at an address, below the root of its repository.
+- names judge instructions, canary rows, and data for a judge at an address, below the root of its repository.
 
 `assay._util.origins` says what data may name.
 """
@@ -158,6 +158,21 @@ def check_instructions(config: Config, ways: str = COMMAND_LINE) -> None:
         raise error("instructions", _outside(file, ways.format(options="--instructions")))
 
 
+def check_canaries(config: Config, ways: str = COMMAND_LINE) -> None:
+    """Check that the configuration may name its file of canary rows: a judge at an address would get their texts.
+
+    Args:
+        config: The configuration.
+        ways: Other ways to allow it, for the error message. `{options}` stands for "--canaries".
+
+    Raises:
+        InputError: The file lies outside of the repository of the configuration.
+    """
+    file = config.live.canaries
+    if file is not None and not config.trusted and not is_below(config.here / file, [config.root]):
+        raise config.section.section("live").error("canaries", _outside(file, ways.format(options="--canaries")))
+
+
 def check_data_files(config: Config, ways: str = COMMAND_LINE) -> None:
     """Check that the configuration may name its files of data: a judge at an address would get their texts.
 
@@ -287,6 +302,9 @@ def destinations(config: Config) -> list[str]:
             found.append(f"send the key in {judge.api_key_env} to {place}")
     if judge.instructions is not None:
         found.append(f"read judge instructions from {judge.instructions}")
+    canaries = config.live.canaries
+    if canaries is not None and not is_below(config.here / canaries, [config.root]):
+        found.append(f"read canary rows from {canaries}, outside of its repository")
     store = str(config.store or "")
     if is_database(store):
         parts, place = _database(config)

@@ -229,12 +229,14 @@ class LiveSettings(Table):
         keep_text: Whether texts are kept, or scores, causes and ids alone.
         retain_days: The days for which rows are kept.
         retain_gb: The gigabytes that the rows of a live run may take.
+        canaries: The file with canary rows.
     """
 
     application: Text = None
     keep_text: Annotated[bool | None, Field(description="true or false")] = None
     retain_days: Annotated[float | None, Field(gt=0, description="a number of days above 0")] = None
     retain_gb: Annotated[float | None, Field(gt=0, description="a number of gigabytes above 0")] = None
+    canaries: Annotated[Path | None, BeforeValidator(_path), Field(description="a text")] = None
 
 
 def _check_timezone(name: str) -> str:

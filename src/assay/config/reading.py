@@ -110,7 +110,9 @@ def _read(whole: Section, folder: Path, here: Path, *, trusted: bool) -> Config:
         gates=gate_in(whole.section("gates"), tables.gates, metrics, folder),
         alerts=alerts_in(whole.items("alerts"), tables.alerts, metrics),
         timezone=tables.timezone,
-        live=tables.live,
+        live=tables.live
+        if tables.live.canaries is None
+        else tables.live.model_copy(update={"canaries": Path(_from(folder, here, str(tables.live.canaries)))}),
         trusted=trusted,
         root=root_of(folder),
         here=here,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -19,7 +19,9 @@ from assay.store.windows import resolve_timezone
 if TYPE_CHECKING:
     import numpy as np
 
+    from assay.live.canaries.drift import JudgeChange
     from assay.stats.arrays import Floats
+    from assay.stats.canaries import Verdict
     from assay.stats.drop_monitor import LevelChange
     from assay.store.columns import RunColumns
     from assay.store.store import Store
@@ -121,6 +123,9 @@ class Trend(Tabular):
         changes: By metric its changes, in the order of time.
         ranges: By metric its range and which scores are good.
         notes: What else has to be known.
+        judge: What canary rows say of the judge, by metric; empty without.
+        attributions: By metric for each of its changes "judge", "application", "both" or "inconclusive"; None where
+            there are no canary rows.
     """
 
     _item_type = TrendPoint
@@ -132,6 +137,8 @@ class Trend(Tabular):
     changes: Mapping[str, ResultRows[LevelChange]] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float, Direction]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    judge: tuple[JudgeChange, ...] = ()
+    attributions: Mapping[str, tuple[Verdict | None, ...]] = field(default_factory=dict)
 
     def _items(self) -> tuple[TrendPoint, ...]:
         return self.points
@@ -196,7 +203,23 @@ def trend(
         raise InputError(f"run: there is no run {run!r}")
     columns = RunColumns(opened, run, since=since, until=until, where=where)
     data = data_of(columns, metrics=metrics, cluster=cluster, version=version, costs=costs)
-    return trend_of(data, per=per, timezone=timezone, run=run)
+    return _with_canaries(trend_of(data, per=per, timezone=timezone, run=run), opened)
+
+
+def _with_canaries(found: Trend, store: Store) -> Trend:
+    """The trend with what canary rows say of its metrics; the same one without any."""
+    from assay.live.canaries.drift import attribute_level_change, judge_changes
+    from assay.store.canary_scorings import scorings_of_run
+
+    scorings = scorings_of_run(store, found.run)
+    if not scorings:
+        return found
+    attributions: dict[str, tuple[Verdict | None, ...]] = {}
+    for name, changes in found.changes.items():
+        whose = [attribute_level_change(name, scorings, one) for one in changes]
+        attributions[name] = tuple(None if one is None else one.verdict for one in whose)
+    judge = tuple(one for one in judge_changes(scorings) if one.metric in found.metrics)
+    return replace(found, judge=judge, attributions=attributions)
 
 
 def data_of(

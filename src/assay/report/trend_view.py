@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay._util.output_files import output_file
 from assay._util.version import __version__
+from assay.live.canaries.drift import IN_WORDS, in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,6 +34,7 @@ def trend_tables(trend: Trend) -> RenderableType:
     for metric in trend.metrics:
         parts.append(_table(trend, metric))
         parts += [Text(line, style="yellow") for line in change_lines(trend, metric)]
+        parts += [Text(line) for line in judge_lines(trend, metric)]
     if not trend.points:
         parts.append(Text("no rows"))
     parts += [Text(f"note: {note}", style="dim") for note in trend.notes]
@@ -89,11 +91,21 @@ def cells(point: TrendPoint) -> dict[str, str]:
 
 
 def change_lines(trend: Trend, metric: str) -> list[str]:
-    """Each change of a metric in words."""
+    """Each change of a metric in words, with whose change it is."""
+    changes = trend.changes.get(metric, ())
+    whose = trend.attributions.get(metric) or (None,) * len(changes)
     return [
         f"change on {trend.when(one.at)} (between {trend.when(one.earliest)} and {trend.when(one.latest)}): "
         f"{one.before:.3f} to {one.after:.3f}, {one.after - one.before:+.3f}; e-value {one.evidence:.0f}"
-        for one in trend.changes.get(metric, ())
+        + ("" if verdict is None else f"; {IN_WORDS[verdict]}")
+        for one, verdict in zip(changes, whose, strict=True)
+    ]
+
+
+def judge_lines(trend: Trend, metric: str) -> list[str]:
+    """What canary rows say of the judge of a metric, in words."""
+    return [
+        in_words(one, "" if one.since is None else trend.when(one.since)) for one in trend.judge if one.metric == metric
     ]
 
 
@@ -148,6 +160,7 @@ def write_trend_page(trend: Trend, path: str | Path) -> Path:
                 "name": _title(trend, metric).strip(),
                 "drawing": Markup(drawing(trend, metric)),  # noqa: S704  # numbers of our own, and escaped labels
                 "changes": change_lines(trend, metric),
+                "judge": judge_lines(trend, metric),
                 "columns": _HEAD,
                 "rows": [(cells(point), point.change is not None) for point in trend.of(metric)],
             }

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Literal, Self
 
@@ -27,6 +27,8 @@ from assay.stats.drop_monitor import DropState
 
 #: Shifts of this size, in shares of the range, are found first.
 SHIFT = 0.1
+#: The latest scorings that are looked at as the first one after a change.
+SPLITS = 30
 #: With fewer rows than this nothing is said.
 LEAST_ROWS = 10
 #: A difference of the whole range counts as seen in so much of a row.
@@ -35,6 +37,8 @@ _UNSEEN = 0.25
 _REST = 3.0
 
 Scoring = Mapping[str, float]
+#: Whose change a drop is.
+Verdict = Literal["judge", "application", "both", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,13 @@ def judge_drift(
     Raises:
         InputError: A score is out of range, or an argument is.
     """
+    return _compared(before, after, low, high, margin, alpha)[0]
+
+
+def _compared(
+    before: Sequence[Scoring], after: Sequence[Scoring], low: float, high: float, margin: float, alpha: float
+) -> tuple[JudgeDrift, float]:
+    """See `judge_drift`; with the logarithm of the e-value, which may be too large for a float."""
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InputError(f"low, high: expected numbers, low below high, got {low} and {high}")
     if not 0.0 < alpha < 1.0:
@@ -100,12 +111,13 @@ def judge_drift(
     n = len(both)
     if n < LEAST_ROWS:
         mean = width * math.fsum(shifts) / n if n else None
-        return JudgeDrift("inconclusive", mean, -width, width, None, 1.0, n, len(before), len(after))
+        return JudgeDrift("inconclusive", mean, -width, width, None, 1.0, n, len(before), len(after)), 0.0
     mean = math.fsum(shifts) / n
     between = (math.fsum((one - mean) ** 2 for one in shifts) + _UNSEEN) / (n - 1) / n
     information = 1.0 / _noise(both, width, between)
     mixed = 1.0 + SHIFT**2 * information
-    evidence = math.exp(min(700.0, (SHIFT * information * mean) ** 2 / (2.0 * mixed))) / math.sqrt(mixed)
+    exponent = (SHIFT * information * mean) ** 2 / (2.0 * mixed)
+    evidence = math.exp(min(700.0, exponent)) / math.sqrt(mixed)
     half = math.sqrt(mixed * math.log(mixed / alpha**2)) / (SHIFT * information)
     bottom, top = max(-1.0, mean - half), min(1.0, mean + half)
     verdict: Literal["drift", "stable", "inconclusive"] = "inconclusive"
@@ -113,10 +125,11 @@ def judge_drift(
         verdict = "drift"
     elif max(-bottom, top) * width <= margin:
         verdict = "stable"
-    return JudgeDrift(
+    found = JudgeDrift(
         verdict, width * mean, width * bottom, width * top, width * math.sqrt(between), evidence, n, len(before),
         len(after),
     )  # fmt: skip
+    return found, exponent - math.log(mixed) / 2.0
 
 
 def _noise(both: Sequence[tuple[list[float], list[float]]], width: float, otherwise: float) -> float:
@@ -128,9 +141,14 @@ def _noise(both: Sequence[tuple[list[float], list[float]]], width: float, otherw
     freedom = sum(len(scores) - 1 for scores in sides)
     if freedom < len(both):
         return otherwise
-    squares = math.fsum((one - fmean(scores)) ** 2 for scores in sides for one in scores) / width**2
+    squares = math.fsum(_squares(scores) for scores in sides) / width**2
     variance = (squares + _UNSEEN) / freedom
     return variance * math.fsum(1.0 / len(scores) for scores in sides) / len(both) ** 2
+
+
+def _squares(scores: Sequence[float]) -> float:
+    mean = fmean(scores)
+    return math.fsum((one - mean) ** 2 for one in scores)
 
 
 def _scores(scorings: Sequence[Scoring], low: float, high: float, name: str) -> dict[str, list[float]]:
@@ -207,6 +225,35 @@ class CanaryMonitor:
         later = [scoring for time, scoring in self._scorings if time >= after]
         return judge_drift(before, later, low=self.low, high=self.high, **options)
 
+    def locate_drift(self, *, margin: float = 0.03, alpha: float = 0.05) -> tuple[float | None, JudgeDrift]:
+        """Find since when the judge scores otherwise, where nobody says when it may have changed.
+
+        Each of the latest scorings may be the first one after a change. Their e-values are added with the weights
+        1 / (k (k + 1)), k the place of the scoring: the sum is an e-value, for the weights add up to 1 at most.
+
+        Args:
+            margin: A smaller shift counts as none.
+            alpha: Probability of "drift" where the judge is the same, over all calls.
+
+        Returns:
+            The time of the first scoring that differs, and the drift there; its e-value is the sum. Without a drift
+            None, and what all later scorings say against the first one.
+        """
+        times = [time for time, _ in self._scorings]
+        places = range(max(1, len(times) - SPLITS), len(times))
+        found = {place: self._split(place, margin, alpha) for place in places}
+        evidence = math.fsum(one.evidence / (place * (place + 1)) for place, (one, _) in found.items())
+        if evidence >= 1.0 / alpha:
+            best = max(found, key=lambda place: found[place][1] - math.log(place * (place + 1)))
+            return times[best], replace(found[best][0], verdict="drift", evidence=evidence)
+        whole = (found.get(1) or self._split(1, margin, alpha))[0]
+        verdict = "inconclusive" if whole.verdict == "drift" else whole.verdict
+        return None, replace(whole, verdict=verdict, evidence=evidence)
+
+    def _split(self, place: int, margin: float, alpha: float) -> tuple[JudgeDrift, float]:
+        before, after = ([scoring for _, scoring in some] for some in (self._scorings[:place], self._scorings[place:]))
+        return _compared(before, after, self.low, self.high, margin, alpha)
+
     def state(self) -> dict[str, Any]:
         """The scorings as JSON values."""
         scorings = [list(one) for one in self._scorings]
@@ -239,7 +286,7 @@ class Attribution(Tabular):
         rest: The part of the drop that the judge does not explain; None without canary rows.
     """
 
-    verdict: Literal["judge", "application", "both", "inconclusive"]
+    verdict: Verdict
     difference: float | None
     judge: JudgeDrift
     rest: float | None
@@ -268,7 +315,7 @@ def attribute_change(state: DropState, canaries: CanaryMonitor) -> Attribution:
     rest = drop - judge.difference
     known = rest * drop > 0.0 and abs(rest) > _REST * math.hypot(judge.error, state.error or 0.0)
     same = judge.difference * drop > 0.0
-    verdict: Literal["judge", "application", "both", "inconclusive"] = "inconclusive"
+    verdict: Verdict = "inconclusive"
     if judge.verdict == "drift" and same:
         verdict = "both" if known else "judge"
     elif max(judge.low / drop, judge.high / drop, (judge.difference / drop) + 2.0 * judge.error / abs(drop)) < 0.5:

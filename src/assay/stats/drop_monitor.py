@@ -80,6 +80,7 @@ class LevelChange(Tabular):
         earliest, latest: Where the time lies, with probability 0.95, however often one looked.
         before, after: The mean of the same hours before, and the mean since.
         evidence: The e-value of the change.
+        error: The standard error of the difference of the means; None: not known.
     """
 
     _noun = "change"
@@ -90,6 +91,7 @@ class LevelChange(Tabular):
     before: float
     after: float
     evidence: float
+    error: float | None = None
 
 
 class DropMonitor:
@@ -321,7 +323,13 @@ class DropMonitor:
         assert state.reference is not None
         first, last = found["region"]
         return LevelChange(
-            found["since"] * HOUR, first * HOUR, last * HOUR, state.reference, state.mean, found["evidence"]
+            found["since"] * HOUR,
+            first * HOUR,
+            last * HOUR,
+            state.reference,
+            state.mean,
+            found["evidence"],
+            state.error,
         )
 
     def current(self) -> DropState:

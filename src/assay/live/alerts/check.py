@@ -6,8 +6,10 @@ import logging
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from assay._util.error_counter import Errors
 from assay._util.tabular import Tabular
 from assay.errors import AssayError, InputError, StoreError, printable
 from assay.live.alerts.columns import (
@@ -23,9 +25,13 @@ from assay.live.alerts.columns import (
 from assay.live.alerts.drop_monitor import rows_from
 from assay.live.alerts.evidence import AlertEvidence, evaluate
 from assay.live.alerts.rules import AlertRule, ResolvedTarget
+from assay.live.canaries.drift import attribute_drop
 from assay.store.alerts import AlertStore, Change, Event, Slice, Slot, SlotState
+from assay.store.canary_scorings import scorings_of_run
 
 if TYPE_CHECKING:
+    from assay.stats.canaries import Verdict
+    from assay.stats.drop_monitor import DropState
     from assay.store.store import Store
 
 log = logging.getLogger("assay.alerts")
@@ -118,6 +124,7 @@ class AlertChecker:
     def __post_init__(self) -> None:
         self.alerts = AlertStore(self.store)
         self._of_rule = {rule.name: targets_of(rule) for rule in self.rules}
+        self._errors = Errors()  # of canary rows
         self._drops: dict[str, tuple[float, list[SlotCheck]]] = {}  # the last evaluation of drop rules
         self.targets = {one.name: one for some in self._of_rule.values() for one in some}
 
@@ -198,7 +205,7 @@ class AlertChecker:
     def _slot(self, rule: AlertRule, part: Slice, columns: ScoreColumns, now: float) -> SlotCheck:
         slot = _slot_of(rule, part)
         state = self.alerts.state(slot)
-        evidence = evaluate(rule, columns, now, state)
+        evidence = evaluate(rule, columns, now, state, partial(self._attribution, rule))
         event = _EVENTS.get(evidence.decision)
         if event is None and evidence.monitor is None:
             return _unchanged(rule, part, evidence, state)
@@ -208,6 +215,15 @@ class AlertChecker:
         if event is None or alert is None:
             return _unchanged(rule, part, evidence, self.alerts.state(slot) if event is not None else state)
         return SlotCheck(rule, part, evidence, event == "opened", event, alert)
+
+    def _attribution(self, rule: AlertRule, state: DropState) -> Verdict | None:
+        """Whose change an open drop is. What is wrong with canary rows never keeps an alert back."""
+        try:
+            found = attribute_drop(rule.metric, scorings_of_run(self.store, rule.run), state)
+        except Exception as error:
+            self._errors.add(error, "canaries")
+            return None
+        return None if found is None else found.verdict
 
 
 def targets_of(rule: AlertRule) -> list[ResolvedTarget]:

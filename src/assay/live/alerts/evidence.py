@@ -7,7 +7,7 @@ again and again. To close by the whole interval would keep alerts open after a r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,11 +19,16 @@ from assay.errors import InputError
 from assay.live.alerts.drop_monitor import read_drop
 from assay.live.alerts.estimates import WindowMean, window_mean
 from assay.live.alerts.rules import AlertRule
+from assay.live.canaries.drift import IN_WORDS
 from assay.store.alerts import SlotState
 
 if TYPE_CHECKING:
     from assay.live.alerts.columns import Floats, Places, ScoreColumns
+    from assay.stats.canaries import Verdict
+    from assay.stats.drop_monitor import DropState
 
+#: Says whose change an open drop is; None where nothing is known of it.
+Attribute = Callable[["DropState"], "Verdict | None"]
 Decision = Literal["open", "close", "stay"]
 WORST = 5  # rows that an alert names
 
@@ -49,6 +54,8 @@ class AlertEvidence(Tabular):
         difference: Of a drop rule the difference from it.
         evidence: Of a drop rule the monitor's e-value.
         dropped_at: Of a drop rule the most likely time of the drop, in seconds since 1970.
+        attribution: Of an open drop rule whose change canary rows find it to be: "judge", "application", "both" or
+            "inconclusive"; None without canary rows.
         worst: Number and value of the worst rows of the window, the worst first.
         monitor: State of the monitor to keep; None: there is none.
     """
@@ -71,6 +78,7 @@ class AlertEvidence(Tabular):
     difference: float | None = None
     evidence: float | None = None
     dropped_at: float | None = None
+    attribution: Verdict | None = None
     worst: tuple[tuple[int, float], ...] = ()
     monitor: Mapping[str, Any] | None = None
 
@@ -81,12 +89,14 @@ class AlertEvidence(Tabular):
             A dict by the names of the attributes.
         """
         names = ("decision", "reason", "at", "since", "rows", "scored", "effective_n", "mean", "low", "high", "limit")
-        of_drop = ("reference", "difference", "evidence", "dropped_at")
+        of_drop = ("reference", "difference", "evidence", "dropped_at", "attribution")
         worst = [[number, value] for number, value in self.worst]
         return {name: getattr(self, name) for name in (*names, *of_drop)} | {"worst": worst}
 
 
-def evaluate(rule: AlertRule, columns: ScoreColumns, now: float, state: SlotState) -> AlertEvidence:
+def evaluate(
+    rule: AlertRule, columns: ScoreColumns, now: float, state: SlotState, attribute: Attribute | None = None
+) -> AlertEvidence:
     """Decide whether an alert opens, closes or stays as it is.
 
     Rows whose time lies ahead of `now` count as present: a clock was set back, or differs. Nothing changes where a
@@ -97,6 +107,7 @@ def evaluate(rule: AlertRule, columns: ScoreColumns, now: float, state: SlotStat
         columns: Scores of the rows that the rule is about; of a drop rule also those before the window.
         now: Time, in seconds since 1970.
         state: What is known of the slot.
+        attribute: Says whose change an open drop is, or None. It changes no decision.
 
     Returns:
         The evidence.
@@ -128,7 +139,7 @@ def evaluate(rule: AlertRule, columns: ScoreColumns, now: float, state: SlotStat
         "worst": _worst(columns.numbers[usable], values[usable], scale.direction),
     }
     if rule.kind == "drop":
-        return _drop(rule, columns, state, common)
+        return _drop(rule, columns, state, common, attribute)
     decision, reason = _threshold(rule, mean, len(usable), state.alert is not None)
     return AlertEvidence(decision, reason, **common)
 
@@ -153,7 +164,9 @@ def _threshold(rule: AlertRule, mean: WindowMean | None, scored: int, is_open: b
     return "stay", f"{shown}: " + ("within the threshold" if back else f"the interval includes {limit}")
 
 
-def _drop(rule: AlertRule, columns: ScoreColumns, state: SlotState, common: dict[str, Any]) -> AlertEvidence:
+def _drop(
+    rule: AlertRule, columns: ScoreColumns, state: SlotState, common: dict[str, Any], attribute: Attribute | None
+) -> AlertEvidence:
     try:
         reading = read_drop(rule, columns, state.monitor)
     except InputError as error:
@@ -176,6 +189,9 @@ def _drop(rule: AlertRule, columns: ScoreColumns, state: SlotState, common: dict
         decision, said = "close", f"{said}: no drop by {rule.limit:g} any more"
     details: dict[str, Any] = {"reference": reference, "difference": difference, "evidence": finite(found.evidence)}
     details["dropped_at"] = finite(found.since)
+    whose = attribute(found) if attribute is not None and found.open else None
+    if whose is not None:
+        said, details["attribution"] = f"{said}; {IN_WORDS[whose]}", whose
     return AlertEvidence(decision, said, monitor=monitor, **common, **details)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.store.store import Store
 
 LONGEST_TEXT = 2000  # characters of a question or an answer
-_SHOWN = ("reason", "mean", "rows", "scored", "effective_n", "reference", "difference", "evidence")
+_SHOWN = ("reason", "mean", "rows", "scored", "effective_n", "reference", "difference", "evidence", "attribution")
 _MARKUP = re.compile(r"[&<>@]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"}
 
@@ -66,6 +66,7 @@ class MessageWriter:
             "closed": None if event == "opened" or alert.closed is None else iso(alert.closed),
             **{name: evidence.get(name) for name in _SHOWN},
             "interval": None if evidence.get("low") is None else [evidence["low"], evidence["high"]],
+            "dropped_at": None if evidence.get("dropped_at") is None else iso(evidence["dropped_at"]),
             "since": iso(evidence["since"]),
             "worst": [self._row(rule, alert.run, int(number), value) for number, value in evidence["worst"]],
         }

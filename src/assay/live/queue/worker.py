@@ -30,11 +30,13 @@ from assay.judges.budget.budget import Budget, check_budget, spending, waits_for
 from assay.judges.budget.ledger import MemoryLedger
 from assay.judges.budget.sqlite_ledger import FileLedger
 from assay.judges.cache import JudgementCache
+from assay.judges.fresh_judgements import fresh_cache
 from assay.judges.judge_thread import JudgeThread
 from assay.judges.no_judge import judge_if_asked
 from assay.live import environment
 from assay.live.application import resolve_application
 from assay.live.protocol import StoreSpec
+from assay.live.queue.canary_task import CanaryTask
 from assay.live.queue.judgements import QueueJudgements
 from assay.live.queue.leases import POLL, Leases
 from assay.live.queue.outbox import Outbox
@@ -51,6 +53,7 @@ from assay.store.live_counts import QUEUE
 
 if TYPE_CHECKING:
     from assay.live.alerts.watcher import AlertWatcher
+    from assay.live.canaries.scoring import CanaryScorer
     from assay.metrics.names import MetricSpec
 
 TIDY = 15.0  # seconds between deletions of what is delivered
@@ -91,6 +94,8 @@ class Worker:
         remember: Keys that stay known after their samples are deleted.
         alerts: Checks alert rules in a thread of its own while the worker runs, and once more where `run` ends because
             the queue is empty. None: no alerts.
+        canaries: Scores canary rows once a day, and when the judge is another one, with this judge and these metrics,
+            beside the samples and within the budget. None: no canary rows.
 
     Raises:
         InputError: A number is out of range, a metric's name is wrong, the judge answers in batches, or the judge does
@@ -120,6 +125,7 @@ class Worker:
         keep_samples: int = 10_000,
         remember: int = 1_000_000,
         alerts: AlertWatcher | None = None,
+        canaries: CanaryScorer | None = None,
     ) -> None:
         from assay.metrics.names import resolve_metrics
 
@@ -154,6 +160,9 @@ class Worker:
         self._outbox_options = {"max_tries": max_tries, "backoff": backoff, "lease": lease}
         self._keep = (keep, keep_samples, remember)
         self._alerts = alerts
+        self._canaries = canaries
+        self._canary_task: CanaryTask | None = None
+        self._running: dict[asyncio.Task[None], LeasedSample] = {}
         self._counted = False  # whether the sinks have all counts of the queue
         self._errors = Errors()
         self._damage: BaseException | None = None  # of the queue's file
@@ -231,11 +240,16 @@ class Worker:
         tidying = asyncio.create_task(self._tidying(judgements))
         # apart from this loop, which a judge that blocks would hold with all that is to end or to be told meanwhile
         judging = JudgeThread(self.judge, "assay-worker", lambda error: self._failed(error, "judge"), judgements)
+        scoring: asyncio.Task[None] | None = None
         try:
             with spending(self._budget):
+                scoring = self._start_canaries(judging)
                 await self._work(judging, leases, changed, until_empty)
         finally:
             tidying.cancel()
+            if scoring is not None:
+                scoring.cancel()
+                await asyncio.wait({scoring}, timeout=STOP_GRACE)
             self._wake = lambda: None
             await asyncio.to_thread(leases.stop, STOP_GRACE)
             await asyncio.to_thread(outbox.stop, STOP_GRACE)
@@ -248,7 +262,7 @@ class Worker:
                 self._close(judgements)
 
     async def _work(self, judging: JudgeThread, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
-        running: dict[asyncio.Task[None], LeasedSample] = {}
+        running = self._running
 
         def ended(task: asyncio.Task[None]) -> None:
             running.pop(task, None)
@@ -263,7 +277,7 @@ class Worker:
                     task = asyncio.create_task(self._one(leased, judging, leases))
                     running[task] = leased
                     task.add_done_callback(ended)
-                if until_empty and leases.idle and self._is_empty():
+                if until_empty and leases.idle and self._canaries_are_idle() and self._is_empty():
                     return
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(POLL):
@@ -281,6 +295,30 @@ class Worker:
         """Seconds for which nothing new is begun: the budget is spent, or the judge out of reach."""
         budget = self._budget.frees_in() if self._budget is not None and self._waits else 0.0
         return max(budget, self._pause_until - time.monotonic())
+
+    # -- canary rows ----------------------------------------------------------------------------------------------
+
+    def _start_canaries(self, judging: JudgeThread) -> asyncio.Task[None] | None:
+        """Score canary rows beside the samples, in a task of their own."""
+        if self._canaries is None:
+            return None
+
+        async def score_row(sample: Sample) -> ScoredSample:
+            return await self._judged(sample, judging, fresh_cache)
+
+        self._canary_task = CanaryTask(
+            self._canaries,
+            self.metrics,
+            lambda: self.judge.fingerprint,
+            score_row,
+            is_free=lambda: len(self._running) < self._concurrency,
+            pause=lambda: max(self._pause(), 0.0 if self._budget is None else self._budget.frees_in()),
+            failed=self._failed,
+        )
+        return asyncio.create_task(self._canary_task.run())
+
+    def _canaries_are_idle(self) -> bool:
+        return self._canary_task is None or self._canary_task.idle
 
     def _is_empty(self) -> bool:
         """Whether this worker can leave: nothing to score, by anybody, nor to deliver."""
@@ -323,6 +361,8 @@ class Worker:
 
     def _close(self, judgements: QueueJudgements) -> None:
         judgements.close()
+        if self._canaries is not None:
+            self._canaries.close()
         self._tidy_sinks(all_counts=True)
         for name, sink in self._sinks.items():
             try:
@@ -357,9 +397,14 @@ class Worker:
             return skipped_sample(sample, self.metrics, Cause.BUG, message)
         return await self._judged(sample, judging)
 
-    async def _judged(self, sample: Sample, judging: JudgeThread) -> ScoredSample:
+    async def _judged(
+        self, sample: Sample, judging: JudgeThread, asking: Callable[[JudgementCache], JudgementCache] | None = None
+    ) -> ScoredSample:
+        """The sample with its scores; `asking` makes another cache of the one of all samples."""
+
         def job(cache: JudgementCache) -> Coroutine[Any, Any, ScoredSample]:
-            return score_sample(sample, self.metrics, cache, deadline=self._deadline, score_partial=self._score_partial)
+            judge = cache if asking is None else asking(cache)
+            return score_sample(sample, self.metrics, judge, deadline=self._deadline, score_partial=self._score_partial)
 
         work, thread = judging.submit(job, copy_context())
         result = asyncio.wrap_future(work)
