@@ -350,12 +350,12 @@ def test_jobs_and_sinks_share_it(url: str, tmp_path: Path, monkeypatch: pytest.M
     )
     result = evaluate_in_processes(str(path), "faithfulness", counting, jobs=2, store=url, run="job", shard_rows=5)
     assert (result.rows, result.metrics["faithfulness"].mean) == (30, 1.0)
-    sink = StoreSink(url, "live")
+    sink = StoreSink(url, "shop")
     sink.write(ScoredSample(sample=Sample(id="one", question="q"), scores={"m": Score(metric="m", value=0.5)}))
     sink.close()
     with Store(url) as store:
         assert [row.number for row in store.rows("job")] == list(range(1, 31))
-        assert store.get_row("live", "one").scored.scores["m"].value == 0.5
+        assert store.get_row("live/shop", "one").scored.scores["m"].value == 0.5
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -18,14 +19,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assay._util.compression import key_hash
+from assay._util.compression import KEY_BYTES, key_hash
 from assay.errors import StoreError
 from assay.records import BY_CONVENTION, Direction
 from assay.store.column_blocks import ColumnBlocks, write_blocks
 from assay.store.digests import MODULUS, name_hash, score_digests
 from assay.store.rows import PAGE, row_of
 from assay.store.score_columns import NO_SCORE as NO_SCORE
-from assay.store.score_columns import OMITTED, RowColumns, high_end, low_end, name_numbers, put_columns, read_name
+from assay.store.score_columns import (
+    OMITTED,
+    WEIGHT,
+    RowColumns,
+    high_end,
+    low_end,
+    name_numbers,
+    put_columns,
+    read_name,
+)
 from assay.store.store import Store
 from assay.store.tables import Statements, read_all
 
@@ -79,6 +89,15 @@ class MetricScores:
         return self.texts(number) if number else ""
 
 
+@contextmanager
+def _damage(store: Store) -> Iterator[None]:
+    """Within, values that no column can have are StoreErrors."""
+    try:
+        yield
+    except (ValueError, TypeError, OverflowError, KeyError, AttributeError) as error:
+        raise StoreError(f"store {store.name!r}: its columns of scores are damaged: {error}") from error
+
+
 class _ScoreReader:
     """The stored scores of a run, page by page."""
 
@@ -107,14 +126,16 @@ class _ScoreReader:
                f"ORDER BY row LIMIT {ARRAY_PAGE}")  # fmt: skip
         last = first - 1
         while (end is None or last < end) and (page := self._store.query(sql, self._run, metric, last)):
-            rows, values, causes, messages = zip(*page, strict=True)
-            yield (
-                np.array(rows, dtype=np.int64),
-                np.array(values, dtype=np.float64),  # None is NaN
-                np.array([one or 0 for one in causes], dtype=np.int64),
-                np.array([one or 0 for one in messages], dtype=np.int64),
-            )
-            before, last = last, int(rows[-1])
+            with _damage(self._store):
+                rows, values, causes, messages = zip(*page, strict=True)
+                found = (
+                    np.array(rows, dtype=np.int64),
+                    np.array(values, dtype=np.float64),  # None is NaN
+                    np.array([one or 0 for one in causes], dtype=np.int64),
+                    np.array([one or 0 for one in messages], dtype=np.int64),
+                )
+                before, last = last, int(rows[-1])
+            yield found
             if last <= before:
                 raise StoreError("the store is damaged: its scores are not in order")
 
@@ -144,8 +165,8 @@ class _ScoreReader:
         return found
 
     def digest(self) -> int:
-        """The sum of the digests of the scores."""
-        total = 0
+        """The sum of the digests of the scores, and of the weights of the rows."""
+        total = self._digest_of_weights()
         for metric, number in self.metrics.items():
             for rows, values, causes, _ in self.pages(number):
                 kinds = np.unique(causes)
@@ -153,11 +174,25 @@ class _ScoreReader:
                 total += score_digests(rows, name_hash(metric), values, hashes[np.searchsorted(kinds, causes)])
         return total % MODULUS
 
+    def _digest_of_weights(self) -> int:
+        sql = f"SELECT row, weight FROM row_facts WHERE run = ? AND row > ? ORDER BY row LIMIT {ARRAY_PAGE}"
+        total, last = 0, -1
+        while page := self._store.query(sql, self._run, last):
+            with _damage(self._store):
+                rows, weights = (np.array(some, dtype=kind) for some, kind in
+                                 zip(zip(*page, strict=True), (np.int64, np.float64), strict=True))  # fmt: skip
+                total += score_digests(rows, WEIGHT, weights, np.zeros(len(rows), dtype=np.uint64))
+                before, last = last, int(rows[-1])
+            if last <= before:
+                raise StoreError("the store is damaged: its rows are not in order")
+        return total
+
     def name(self, number: int) -> str:
         """The text with a number."""
         if number not in self._names:
             found = self._store.query("SELECT text FROM names WHERE number = ?", number)
-            self._names[number] = read_name(found[0][0]) if found else f"unknown name {number}"
+            with _damage(self._store):
+                self._names[number] = read_name(found[0][0]) if found else f"unknown name {number}"
         return self._names[number]
 
 
@@ -280,7 +315,12 @@ class RunColumns:
 
     def slices(self) -> Iterator[dict[str, Any]]:
         """Iterate over the slice keys of the rows, with their values."""
-        return map(json.loads, self._slices)
+        for text in self._slices:
+            with _damage(self.store):
+                found = json.loads(text)
+                if not isinstance(found, dict):
+                    raise TypeError(f"slice keys are {found!r:.60}")
+            yield found
 
     def column(self, name: str) -> list[str | None]:
         """The values of a slice key: texts as they are, other values as JSON; None where a row has none.
@@ -396,10 +436,13 @@ class RunColumns:
 
     def _ranges(self) -> dict[str, MetricRange]:
         sql = "SELECT metric, low, high, direction FROM metric_ranges WHERE run = ? ORDER BY metric"
-        found = {
-            self._reader.name(int(metric)): MetricRange(low_end(low), high_end(high), direction)
-            for metric, low, high, direction in self.store.query(sql, self._own)
-        }
+        found: dict[str, MetricRange] = {}
+        for metric, low, high, direction in self.store.query(sql, self._own):
+            with _damage(self.store):
+                span = MetricRange(low_end(low), high_end(high), direction)
+                if not span.low <= span.high or direction not in ("higher", "lower"):
+                    raise ValueError(f"the range of a metric is {span}")
+                found[self._reader.name(int(metric))] = span
         for row in self._extra:
             for cell in row.scores:
                 known = found.get(cell.metric, MetricRange(cell.low, cell.high, "higher"))
@@ -426,8 +469,11 @@ class RunColumns:
         sql = f"SELECT row FROM row_facts WHERE run = ? AND row > ?{condition} ORDER BY row LIMIT {ARRAY_PAGE}"
         pages, last = [np.empty(0, dtype=np.int64)], -1
         while page := self.store.query(sql, self._own, last, *bounds):
-            pages.append(np.array([row for (row,) in page], dtype=np.int64))
-            last = int(page[-1][0])
+            with _damage(self.store):
+                pages.append(np.array([row for (row,) in page], dtype=np.int64))
+                before, last = last, int(page[-1][0])
+            if last <= before:
+                raise StoreError("the store is damaged: its rows are not in order")
         return np.concatenate(pages)
 
     def _row_pages(self, column: str) -> Iterator[tuple[list[int], list[Any]]]:
@@ -447,9 +493,10 @@ class RunColumns:
             some = np.array(rows, dtype=np.int64)
             here = np.isin(some, self._stored)
             places = np.searchsorted(self.numbers, some[here])
-            if isinstance(values[0], (bytes, bytearray, memoryview)):
-                values = [bytes(value) for value in values]
-            found[places] = np.array(values, dtype=kind)[here]
+            if np.dtype(kind).kind == "V":
+                values = [_key_of(value, self.store) for value in values]
+            with _damage(self.store):
+                found[places] = np.array(values, dtype=kind)[here]
         for row in self._extra:
             found[int(np.searchsorted(self.numbers, row.number))] = np.array([read(row)], dtype=kind)[0]
         return found
@@ -513,6 +560,14 @@ def extreme_rows(store: Store, run: str, metric: str, n: int, *, lowest: bool) -
     sql = ("SELECT row FROM scores WHERE run = ? AND metric = ? AND value IS NOT NULL AND cause IS NULL "
            f"ORDER BY {order} LIMIT ?")  # fmt: skip
     return [int(row) for (row,) in store.query(sql, own, reader.metrics[metric], n)]
+
+
+def _key_of(value: Any, store: Store) -> bytes:
+    with _damage(store):
+        key = bytes(value)
+        if len(key) != KEY_BYTES:
+            raise ValueError(f"a key has {len(key)} bytes")
+    return key
 
 
 def _within(at: float, since: float | None, until: float | None) -> bool:

@@ -6,6 +6,7 @@ twice is the same, so counts are exact after a lost connection or a kill, and wi
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -24,6 +25,11 @@ SAMPLED_OUT, DROPPED, NO_SAMPLE, UNDELIVERED, CLOSED = (
 
 #: Hour (seconds since 1970 at its beginning) and cause -> number of samples.
 HourlyCounts = Mapping[tuple[int, str], int]
+
+
+def _hours_from(at: float | None) -> int | None:
+    """The bound of hours that begin then or later: PostgreSQL compares its whole numbers with no other ones."""
+    return None if at is None else math.ceil(at)
 
 
 def hour_of(at: float) -> int:
@@ -98,7 +104,7 @@ def read_hourly_counts(
     Raises:
         StoreError: The store cannot be read.
     """
-    bounds = [("hour >= ?", since), ("hour < ?", until)]
+    bounds = [("hour >= ?", _hours_from(since)), ("hour < ?", _hours_from(until))]
     where = "".join(f" AND {condition}" for condition, value in bounds if value is not None)
     sql = f"SELECT hour, cause, SUM(samples) FROM live_counts WHERE run = ?{where} GROUP BY hour, cause"
     values = [value for _, value in bounds if value is not None]
@@ -121,10 +127,10 @@ def tidy_counts(store: Store, run: str, before: float, now: float | None = None)
     Raises:
         StoreError: The store cannot be written.
     """
-    final = (time.time() if now is None else now) - FINAL
+    final = _hours_from((time.time() if now is None else now) - FINAL)
 
     def tidy(db: Statements) -> None:
-        db.execute("DELETE FROM live_counts WHERE run = ? AND hour < ?", (run, before))
+        db.execute("DELETE FROM live_counts WHERE run = ? AND hour < ?", (run, _hours_from(before)))
         apart = f"run = ? AND hour < ? AND source <> '' AND source NOT LIKE '{QUEUE}%'"
         db.execute(
             "INSERT INTO live_counts (run, hour, cause, source, samples) "

@@ -22,6 +22,7 @@ LONGEST_VALUE = 200  # characters of a slice key's value, as JSON
 MOST_SLICES = 24  # slice keys of a row
 #: Columns of the sample that are slice keys beside its metadata. A key of the metadata wins over them.
 FIELDS = ("language", "status")
+WEIGHT = name_hash("\0weight")  # stands for a metric in the digests of weights
 NO_SCORE = -1  # code of a row that was not scored by a metric, in arrays
 #: The key under which the names of metadata stand that are too long, or too many, to be slice keys.
 OMITTED = "\0omitted"
@@ -231,6 +232,7 @@ def put_columns(db: Statements, run: str, rows: Sequence[RowColumns], replaced: 
         for row in rows for cell in row.scores
     ])  # fmt: skip
     for row in rows:
+        change += score_digest(row.number, WEIGHT, row.weight, 0)
         for cell in row.scores:
             cause = 0 if cell.cause is None else name_hash(cell.cause)
             change += score_digest(row.number, name_hash(cell.metric), cell.value, cause)
@@ -259,6 +261,8 @@ def delete_columns(db: Statements, run: str, rows: Iterable[int] | None = None) 
             for value, cause in read_all(db, sql, values):
                 total += score_digest(row, hashed, value, 0 if cause is None else name_hash(read_name(cause)))
             db.execute(f"DELETE FROM scores WHERE {where}", values)
+        for (weight,) in read_all(db, "SELECT weight FROM row_facts WHERE run = ? AND row = ?", (own, row)):
+            total += score_digest(row, WEIGHT, weight, 0)
         db.execute("DELETE FROM row_facts WHERE run = ? AND row = ?", (own, row))
     return total % MODULUS
 
@@ -327,6 +331,8 @@ def delete_stray_columns(db: Statements, run: str) -> int:
             )
         if metric in metrics:
             total += score_digest(row, metrics[metric], value, causes[cause])
+    for row, weight in read_all(db, f"SELECT row, weight FROM row_facts WHERE {_STRAY.format('row_facts')}", own):
+        total += score_digest(row, WEIGHT, weight, 0)
     for table in ("scores", "row_facts"):
         db.execute(f"DELETE FROM {table} WHERE {_STRAY.format(table)}", own)
     return total % MODULUS

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from assay._util.byte_limits import check_json
 from assay.data.files import json_of_file, numbered_rows
 from assay.data.outputs.records import Output, OutputRow
 from assay.data.safe_open import first_lines
@@ -74,9 +75,13 @@ def _first_objects(path: Path) -> list[Mapping[str, Any]]:
     """The first lines of a file, those that are an object each."""
     found: list[Mapping[str, Any]] = []
     for line in first_lines(path, _LOOKED_AT):
+        if not (line.startswith(b"{") and line.endswith(b"}")):
+            continue
         try:
-            row = json.loads(line) if line.startswith(b"{") and line.endswith(b"}") else None
-        except (ValueError, RecursionError):
+            text = line.decode("utf-8", "replace")
+            check_json(text)
+            row = json.loads(text)
+        except (ValueError, RecursionError, InputError):  # as data it says what is wrong
             continue
         if isinstance(row, dict):
             found.append(row)
