@@ -162,6 +162,15 @@ def test_the_evidence_of_a_located_drift_is_the_weighted_sum() -> None:
     assert (since, found.before, found.after) == (None, 1, 2)
 
 
+def test_a_noisy_judge_that_stays_is_stable_after_a_while() -> None:
+    """100 rows, wrong in 5%: each half of 100 scorings has a standard error of sqrt(0.0475 / 5000) = 0.003."""
+    monitor = CanaryMonitor()
+    for day, one in enumerate(scorings(np.random.default_rng(9), 100, rows=100)):
+        monitor.add(float(day), one)
+    since, found = monitor.locate_drift()
+    assert (since, found.verdict, found.before, found.after) == (None, "stable", 50, 50)
+
+
 def test_without_two_scorings_no_drift_is_located() -> None:
     monitor = CanaryMonitor()
     assert monitor.locate_drift()[1].verdict == "inconclusive"

@@ -11,6 +11,7 @@ from typing import Any
 from assay._util.tabular import ResultRows, Tabular
 from assay.errors import Cause, InputError, StoreError
 from assay.evaluation.completeness import UNSCORED, rows_not_reached, run_end_in
+from assay.evaluation.stored_figures import FIGURES
 from assay.evaluation.summary import Summary
 from assay.store.store import RowCounts, Store
 from assay.store.tables import check_run_name
@@ -59,7 +60,9 @@ def runs_of(store: Store, limit: int | None = None) -> ResultRows[RunLine]:
     for run, started, info, rows in store.runs()[:limit]:
         kept = info.get("summaries")
         gone = rows.missing + rows.pruned
-        if kept is not None and info.get("rows") == rows.stored and not gone:
+        figures = info.get(FIGURES)
+        unchanged = figures is None or rows.digest is None or figures["digest"] == rows.digest
+        if kept is not None and info.get("rows") == rows.stored and unchanged and not gone:
             metrics = {name: Summary.from_dict(name, found) for name, found in kept.items()}
         else:
             metrics = _summaries(store, run, info, rows)

@@ -237,7 +237,7 @@ class CanaryMonitor:
 
         Returns:
             The time of the first scoring that differs, and the drift there; its e-value is the sum. Without a drift
-            None, and what all later scorings say against the first one.
+            None, and what the later half of the scorings says against the earlier one.
         """
         times = [time for time, _ in self._scorings]
         places = range(max(1, len(times) - SPLITS), len(times))
@@ -246,9 +246,10 @@ class CanaryMonitor:
         if evidence >= 1.0 / alpha:
             best = max(found, key=lambda place: found[place][1] - math.log(place * (place + 1)))
             return times[best], replace(found[best][0], verdict="drift", evidence=evidence)
-        whole = (found.get(1) or self._split(1, margin, alpha))[0]
-        verdict = "inconclusive" if whole.verdict == "drift" else whole.verdict
-        return None, replace(whole, verdict=verdict, evidence=evidence)
+        middle = max(1, len(times) // 2)
+        halves = (found.get(middle) or self._split(middle, margin, alpha))[0]
+        verdict = "inconclusive" if halves.verdict == "drift" else halves.verdict
+        return None, replace(halves, verdict=verdict, evidence=evidence)
 
     def _split(self, place: int, margin: float, alpha: float) -> tuple[JudgeDrift, float]:
         before, after = ([scoring for _, scoring in some] for some in (self._scorings[:place], self._scorings[place:]))

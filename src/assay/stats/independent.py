@@ -72,7 +72,8 @@ def _p(a: Estimate, b: Estimate, reach: float) -> float:
 
 
 def _freedom(a: Estimate, b: Estimate) -> float:
-    one, other = (a.error or 0.0) ** 2, (b.error or 0.0) ** 2
-    if not one + other:
+    largest = max(a.error or 0.0, b.error or 0.0)
+    if not largest:
         return max(1.0, a.clusters + b.clusters - 2.0)
+    one, other = (((found.error or 0.0) / largest) ** 2 for found in (a, b))  # squares of tiny ones are 0
     return (one + other) ** 2 / (one**2 / max(1, a.clusters - 1) + other**2 / max(1, b.clusters - 1))

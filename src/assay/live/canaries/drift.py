@@ -34,7 +34,7 @@ class JudgeChange(Tabular):
         now: Mean of the last scoring, over the same rows; None where they share no row.
         verdict: "drift", "stable" or "inconclusive".
         since: When the first scoring ended that differs, in seconds since 1970; None without a drift.
-        difference: Of a drift the scores since minus those before, else those after the first scoring minus it.
+        difference: Of a drift the scores since minus those before, else the later half minus the earlier one.
         low, high: Where it lies, valid however often one looks.
         evidence: The e-value of a drift.
         rows: Rows that were scored before and after.
