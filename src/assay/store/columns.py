@@ -232,11 +232,12 @@ class RunColumns:
         stored = self._stored_numbers(since, until)
         lost = [] if self._blocks is not None else _lost_numbers(store, run, self._own)
         drop = np.array(sorted({*without, *lost}), dtype=np.int64)
-        self._stored = stored[~np.isin(stored, drop)]
+        self._stored = stored[~np.isin(stored, drop)] if len(drop) else stored
         self._extra = [one for one in self._extra if one.number not in without and _within(one.at, since, until)]
-        self.numbers: Integers = np.sort(
-            np.concatenate([self._stored, np.array([one.number for one in self._extra], dtype=np.int64)])
-        )
+        self.numbers: Integers = self._stored
+        if self._extra:
+            extra = np.array([one.number for one in self._extra], dtype=np.int64)
+            self.numbers = np.sort(np.concatenate([self._stored, extra]))
         self.metrics = self._ranges()
         for key, value in (where or {}).items():
             self._keep(np.array([found == value for found in self.column(key)], dtype=bool))
@@ -359,9 +360,12 @@ class RunColumns:
         number = self._reader.metrics.get(metric)
         if number is not None and len(self._stored):
             for rows, found, reasons, said in self._reader.pages(number, int(self._stored[0]), int(self._stored[-1])):
-                places = np.searchsorted(self.numbers, rows)
-                places[places == size] = 0
-                here = self.numbers[places] == rows if size else np.zeros(len(rows), dtype=bool)
+                if len(rows) == size and np.array_equal(rows, self.numbers):
+                    places, here = np.arange(size), np.ones(size, dtype=bool)
+                else:
+                    places = np.searchsorted(self.numbers, rows)
+                    places[places == size] = 0
+                    here = self.numbers[places] == rows if size else np.zeros(len(rows), dtype=bool)
                 for reason in np.unique(reasons):
                     causes.setdefault(self._reader.name(int(reason)) if reason else "", len(causes))
                 texts = np.array([causes[self._reader.name(int(one)) if one else ""] for one in np.unique(reasons)])

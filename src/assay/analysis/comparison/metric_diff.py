@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from assay.records import Direction
 from assay.stats import Difference, Estimate
 from assay.stats.linking import without_offset
 from assay.stats.paired import detectable, difference
-from assay.store.columns import NO_SCORE, Integers
+from assay.store.columns import NO_SCORE, Floats, Integers
 
 if TYPE_CHECKING:
     from assay.stats.classic import Method
@@ -134,19 +134,43 @@ class MetricDiff(Tabular):
         return tuple(found)
 
 
+class _PairedValues(NamedTuple):
+    """The values of rows with a score in both runs [pairs]: NaN where there is none; and their places in each run."""
+
+    places: Integers
+    others: Integers
+    first: Floats
+    second: Floats
+
+    @property
+    def valued(self) -> np.ndarray:
+        """Which rows have a value in both runs."""
+        found: np.ndarray = ~(np.isnan(self.first) | np.isnan(self.second))
+        return found
+
+    def bounds(self, low: float, high: float) -> tuple[float, float]:
+        """The mean difference with missing values at the ends of the range."""
+        gaps = [int(np.isnan(values).sum()) for values in (self.first, self.second)]
+        first, second = (float(np.nansum(values)) for values in (self.first, self.second))
+        least = second - first + (gaps[1] * low if gaps[1] else 0.0) - (gaps[0] * high if gaps[0] else 0.0)
+        most = second - first + (gaps[1] * high if gaps[1] else 0.0) - (gaps[0] * low if gaps[0] else 0.0)
+        return least / len(self.places), most / len(self.places)
+
+
 class Pairs:
     """The rows of both runs, for one metric."""
 
     def __init__(self, metric: str, rows: MatchedRows, offset: Estimate | None = None) -> None:
         self.metric, self._rows, self._offset = metric, rows, offset
-        a, b = rows.first.scores(metric), rows.second.scores(metric)
-        one, other = rows.places, rows.other_places
+
+    def _read(self) -> _PairedValues:
+        """The values of both runs, read anew: those of all metrics of long runs would take hundreds of megabytes."""
+        a, b = self._rows.first.scores(self.metric), self._rows.second.scores(self.metric)
+        one, other = self._rows.places, self._rows.other_places
         scored = (a.codes[one] != NO_SCORE) & (b.codes[other] != NO_SCORE)
-        everything = bool(scored.all())
-        self._places: Integers = one if everything else one[scored]
-        self._others: Integers = other if everything else other[scored]
-        self._first, self._second = a.values[self._places], b.values[self._others]
-        self._valued = ~(np.isnan(self._first) | np.isnan(self._second))
+        if not scored.all():
+            one, other = one[scored], other[scored]
+        return _PairedValues(one, other, a.values[one], b.values[other])
 
     @property
     def _direction(self) -> Direction:
@@ -154,24 +178,20 @@ class Pairs:
 
     def compared(self, by_cluster: bool, confidence: float, method: Method = "sign-flip") -> MetricDiff:
         """The difference, before any correction."""
-        offset, valued = self._offset, self._valued
+        offset, found_values = self._offset, self._read()
+        valued = found_values.valued
         pairs = int(valued.sum())
-        unmeasured = len(self._places) - pairs
+        unmeasured = len(found_values.places) - pairs
         if not pairs:
             return MetricDiff(self.metric, self._direction, 0, unmeasured)
         low, high = self._range()
-        first, second = self._first[valued], self._second[valued]
+        least, most = found_values.bounds(low, high)
+        clusters = self._rows.first.cluster_names(found_values.places[valued]) if by_cluster else None
+        first, second = found_values.first[valued], found_values.second[valued]
+        del found_values  # of long runs each array counts
         found = difference(
-            first,
-            second,
-            low,
-            high,
-            clusters=self._rows.first.cluster_names(self._places[valued]) if by_cluster else None,
-            confidence=confidence,
-            method=method,
-            corrects=True,
+            first, second, low, high, clusters=clusters, confidence=confidence, method=method, corrects=True
         )
-        least, most = self._bounds(low, high)
         if offset is not None and found is not None:
             found = without_offset(found, offset, high - low)
             least, most = least - offset.mean, most - offset.mean
@@ -186,14 +206,6 @@ class Pairs:
         # ranges may differ where a run of another tool found them out
         ends = [rows.range(self.metric) for rows in (self._rows.first, self._rows.second)]
         return min(one.low for one in ends), max(one.high for one in ends)
-
-    def _bounds(self, low: float, high: float) -> tuple[float, float]:
-        """The mean difference with missing values at the ends of the range."""
-        gaps = [int(np.isnan(values).sum()) for values in (self._first, self._second)]
-        first, second = (float(np.nansum(values)) for values in (self._first, self._second))
-        least = second - first + (gaps[1] * low if gaps[1] else 0.0) - (gaps[0] * high if gaps[0] else 0.0)
-        most = second - first + (gaps[1] * high if gaps[1] else 0.0) - (gaps[0] * low if gaps[0] else 0.0)
-        return least / len(self._places), most / len(self._places)
 
     def judged(
         self, one: MetricDiff, p: float | None, tests: int, confidence: float, method: Method = "sign-flip"
@@ -211,21 +223,22 @@ class Pairs:
     def moved(self, first: Result, second: Result, most: int) -> tuple[MovedRow, ...]:
         """The rows that moved most, first those for the worse, with the claims that flipped."""
         sign = 1.0 if self._direction == "higher" else -1.0
-        change = np.where(self._valued, sign * (self._second - self._first), 0.0)
+        values = self._read()
+        change = np.where(values.valued, sign * (values.second - values.first), 0.0)
         worse = self._largest(-change, most)
         better = self._largest(change, max(0, most - len(worse)))
-        return ResultRows((self._moved_row(first, second, place) for place in (*worse, *better)), MovedRow)
+        return ResultRows((self._moved_row(first, second, values, place) for place in (*worse, *better)), MovedRow)
 
     def _largest(self, change: np.ndarray, most: int) -> list[int]:
         places = np.flatnonzero(change > _SAME)
         order = np.argsort(-change[places], kind="stable")[:most]  # of equal ones the first row in the data
         return [int(place) for place in places[order]]
 
-    def _moved_row(self, first: Result, second: Result, place: int) -> MovedRow:
+    def _moved_row(self, first: Result, second: Result, found: _PairedValues, place: int) -> MovedRow:
         one, other = self._rows.first, self._rows.second
-        at = int(self._places[place])
-        numbers = int(one.numbers[at]), int(other.numbers[self._others[place]])
-        values = float(self._first[place]), float(self._second[place])
+        at = int(found.places[place])
+        numbers = int(one.numbers[at]), int(other.numbers[found.others[place]])
+        values = float(found.first[place]), float(found.second[place])
         return MovedRow(one.name(at), *numbers, *values, self._flips(first, second, *numbers))
 
     def _flips(self, first: Result, second: Result, number: int, other: int) -> tuple[Flip, ...]:

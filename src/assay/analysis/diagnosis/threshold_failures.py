@@ -12,6 +12,7 @@ from assay._util.tabular import ResultRows, Tabular
 from assay.analysis.diagnosis.failed_rows import thresholds_for
 from assay.errors import InputError
 from assay.evaluation.result import Result
+from assay.stats.moments import ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def summarize_failures(result: Result, thresholds: Sequence[Threshold], n: int) 
         scale = span if math.isfinite(span) and span > 0.0 else 1.0
         farthest[mask] = np.maximum(farthest[mask], distance[mask] / scale)
     rows = np.flatnonzero(failed)
-    first = rows[np.lexsort((rows, -farthest[rows], -failed[rows]))[:n]]
+    first = _first(rows, failed, farthest, n)
     ids = columns.some_ids(columns.numbers[first].tolist())
     return FailureSummary(counts, len(rows), [
         [ThresholdFailure(int(columns.numbers[place]), ids.get(int(columns.numbers[place])), one.metric,
@@ -137,6 +138,15 @@ def summarize_failures(result: Result, thresholds: Sequence[Threshold], n: int) 
          for one in sorted(counts, key=lambda one: thresholds.index(one)) if one.fails(float(values[one][place]))]
         for place in first.tolist()
     ])  # fmt: skip
+
+
+def _first(rows: np.ndarray, failed: np.ndarray, farthest: np.ndarray, n: int) -> np.ndarray:
+    """The first rows by number of failures, then distance, then place; those that cannot be among them unsorted."""
+    if len(rows) > n:
+        order = failed[rows] + farthest[rows] / (1.0 + farthest.max())
+        rows = rows[order >= np.partition(order, len(rows) - n)[len(rows) - n] - ROUNDING]
+    found: np.ndarray = rows[np.lexsort((rows, -farthest[rows], -failed[rows]))[:n]]
+    return found
 
 
 def by_row(result: Result, failures: Sequence[ThresholdFailure]) -> list[list[ThresholdFailure]]:
