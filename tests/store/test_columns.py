@@ -160,7 +160,7 @@ def test_rows_of_an_earlier_schema_get_columns_when_they_are_first_read(address:
         store.create_run("run", INFO)
         store.put_rows("run", [(n, row_of(n, {"m": n / 4}, topic="t")) for n in (1, 2, 3)])
         before = Result.load("run", store).to_dict()
-        for table in ("scores", "row_facts", "metric_ranges"):
+        for table in ("scores", "row_facts", "metric_ranges", "names"):
             store.write(lambda db, table=table: db.execute(f"DELETE FROM {table}"))
         store.write(lambda db: db.execute("UPDATE runs SET scores_digest = NULL"))
         assert Result.load("run", store).to_dict() == before

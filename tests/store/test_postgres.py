@@ -233,7 +233,7 @@ def as_version_4(db: Statements) -> None:
         "ALTER INDEX judgements_by_time RENAME TO findings_by_time",
         "ALTER INDEX run_judgements_by_judgement RENAME TO used_by_finding",
         *(f"ALTER TABLE runs DROP COLUMN {name}" for name in ("pruned", "digest", "info_digest", "scores_digest")),
-        *(f"DROP TABLE {name}" for name in ("names", "scores", "metric_ranges", "row_facts")),
+        *(f"DROP TABLE {name}" for name in ("names", "scores", "metric_ranges", "row_facts", "column_blocks")),
     ):
         db.execute(statement)
 

@@ -276,7 +276,7 @@ def as_version_4(path) -> None:
         "CREATE INDEX findings_by_maker ON findings (maker)",
         "CREATE INDEX findings_by_time ON findings (at)",
         *(f"ALTER TABLE runs DROP COLUMN {name}" for name in ("pruned", "digest", "info_digest", "scores_digest")),
-        *(f"DROP TABLE {name}" for name in ("names", "scores", "metric_ranges", "row_facts")),
+        *(f"DROP TABLE {name}" for name in ("names", "scores", "metric_ranges", "row_facts", "column_blocks")),
     ):
         spoil(path, statement)
 

@@ -481,7 +481,7 @@ class Result:
         columns = self.score_columns()
         found: list[tuple[int, int, MetricError]] = []
         lacking: dict[str, MetricScores] = {}
-        for name in columns.metrics:
+        for name in dict.fromkeys([*self.metrics, *columns.metrics]):  # in the order of the run
             scores = columns.scores(name)
             if len(scores.causes) > 1:
                 lacking[name] = scores

@@ -226,7 +226,7 @@ class RunColumns:
         self._own = _number_of(store, run)
         self._blocks = ColumnBlocks.of(store, run, self._own)
         self._extra = [] if self._blocks is not None else _missing_columns(store, run)
-        if self._extra and self._own < 0:
+        if self._own < 0:  # they have been made just now
             self._own = _number_of(store, run)
         self._reader = _ScoreReader(store, self._own, self._blocks)
         stored = self._stored_numbers(since, until)
