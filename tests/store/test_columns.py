@@ -140,7 +140,7 @@ def test_slice_keys_are_columns(address: str) -> None:
 def test_metadata_beyond_the_limits_are_named_and_left_out() -> None:
     found = slices_of(Sample(metadata={f"k{n}": n for n in range(40)}))
     assert len([name for name in found if name.startswith("k")]) + len(found[OMITTED]) == 40
-    for wrong in (0.0, -1, "x", True, math.nan, 2.0):
+    for wrong in (0.0, -1, "x", True, math.nan, 2.0, 5e-324):  # 1 / the last is no number
         assert weight_of(Sample(metadata={"sampling": {"rate": wrong}})) == 1.0
 
 
@@ -275,6 +275,16 @@ def test_arrays_of_a_long_run_say_what_its_tables_say(long_run: Store) -> None:
 def test_arrays_are_not_taken_after_a_change(long_run: Store, change: Any) -> None:
     change(long_run)
     assert RunColumns(long_run, "run")._blocks is None
+
+
+@pytest.mark.parametrize("value", ["-1.0", "0.0", "9e999", "'x'"])
+def test_weights_that_no_row_can_have_are_damage(tmp_path: Path, value: str) -> None:
+    with Store(tmp_path) as store:
+        store.create_run("run", INFO)
+        store.put_row("run", 1, row_of(1, {"m": 0.5}))
+        store.write(lambda db: db.execute(f"UPDATE row_facts SET weight = {value}"))
+        with pytest.raises(StoreError, match="columns of scores are damaged"):
+            Result.load("run", store)
 
 
 def test_scores_out_of_order_are_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

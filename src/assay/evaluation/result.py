@@ -85,6 +85,18 @@ class RowSelection:
         return f"{name} ({conditions})" if conditions else name
 
 
+def _conditions(where: Mapping[str, Any]) -> dict[str, str]:
+    """The conditions as slice keys are compared: texts as they are, other values as JSON. Raises InputError."""
+    if not isinstance(where, Mapping) or not all(isinstance(key, str) for key in where):
+        raise InputError(
+            f"where: expected slice keys with their values, such as {{'version': '1.4'}}, got {where!r:.60}"
+        )
+    try:
+        return {key: value if isinstance(value, str) else json.dumps(value) for key, value in where.items()}
+    except (TypeError, ValueError) as error:
+        raise InputError(f"where: expected texts, numbers or booleans as values: {error}") from None
+
+
 @dataclass(slots=True)
 class Result:
     """One run: its summaries, and access to its rows. Rows stay in the store, so that a result does not grow with them.
@@ -188,7 +200,7 @@ class Result:
         selection = None
         if text is not None or where:
             window = None if text is None else parse_window(text, time.time(), timezone)
-            selection = RowSelection(named, window, dict(where or {}))
+            selection = RowSelection(named, window, _conditions(where or {}))
         name = named if selection is None else str(selection)
         result = cls(
             name, store, info["judge"], selection=selection, stopped=info.get("stopped"), ended=run_end_in(info)
@@ -279,7 +291,7 @@ class Result:
         """
         window = None if self.selection is None else self.selection.window
         before = {} if self.selection is None else self.selection.where
-        found = replace(self, selection=RowSelection(self.stored_run, window, {**before, **where}))
+        found = replace(self, selection=RowSelection(self.stored_run, window, {**before, **_conditions(where)}))
         found.run = str(found.selection)
         found._take_figures(self.store.get_run(self.stored_run))
         found.count_missing()

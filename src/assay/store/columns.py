@@ -265,6 +265,9 @@ class RunColumns:
     def weights(self) -> Floats:
         """How many samples each row stands for [n]: the inverse of its sampling rate."""
         found: Floats = self._row_values("weight", lambda row: row.weight, np.float64)
+        with _damage(self.store):
+            if not ((found > 0.0) & np.isfinite(found)).all():
+                raise ValueError("a weight is not above 0")
         return found
 
     def pairing_keys(self) -> np.ndarray:

@@ -17,6 +17,7 @@ from assay.records import Sample, Score, ScoredSample
 from assay.store.digests import MODULUS, name_hash, score_digest
 from assay.store.tables import Statements, insert_rows, read_all
 
+LEAST_RATE = 1e-9  # a rate below is none that anybody samples at, and one row would outweigh all others
 LONGEST_MESSAGE = 300  # characters of the reason why a score is missing
 LONGEST_VALUE = 200  # characters of a slice key's value, as JSON
 MOST_SLICES = 24  # slice keys of a row
@@ -95,7 +96,7 @@ def weight_of(sample: Sample) -> float:
     """How many samples this one stands for: the inverse of the rate in `metadata["sampling"]`, 1 without one."""
     sampling = sample.metadata.get("sampling")
     rate = sampling.get("rate") if isinstance(sampling, Mapping) else None
-    if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0.0 < rate <= 1.0:
+    if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not LEAST_RATE <= rate <= 1.0:
         return 1.0
     return 1.0 / rate
 

@@ -67,6 +67,26 @@ def test_slices_and_conditions_select_rows(tmp_path: Path) -> None:
         compare(week, newer, method="mcnemar")
 
 
+def test_rows_that_are_in_both_are_no_independent_samples(tmp_path: Path) -> None:
+    fill(tmp_path)
+    week, both = (Result.load(f"shop@{window}", tmp_path) for window in ("7d", "14d"))
+    for first, second in ((both, week), (week, week), (Result.load("shop", tmp_path), week)):
+        with pytest.raises(InputError, match="210 rows are in .*compare windows that do not overlap"):
+            compare(first, second)
+    with pytest.raises(InputError, match="cluster: no row has the column 'nope'"):
+        compare(Result.load("shop@14d..7d", tmp_path), week, cluster="nope")
+    old, new = (Result.load("shop", tmp_path, where={"version": one}) for one in "12")  # parts of one run
+    found = compare(old, new)
+    assert (found.pairs, found.second_rows, found.metrics["m"].verdict) == (300, 120, "worse")
+
+
+@pytest.mark.parametrize("where", ["x", 3, [("a", "b")], {1: "x"}, {"a": {1}}])
+def test_conditions_that_are_none_are_named(tmp_path: Path, where: object) -> None:
+    fill(tmp_path)
+    with pytest.raises(InputError, match="^where: expected"):
+        Result.load("shop", tmp_path, where=where)  # type: ignore[arg-type]
+
+
 def test_an_empty_window_and_one_that_cannot_be_read(tmp_path: Path) -> None:
     fill(tmp_path)
     assert Result.load("live/shop@2020-01-01", tmp_path).rows == 0

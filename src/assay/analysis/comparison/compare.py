@@ -20,6 +20,7 @@ from assay.analysis.comparison.headline import headline_of, refusals_in_words, t
 from assay.analysis.comparison.independent import (
     IndependentRows,
     are_independent,
+    check_independent,
     cluster_key,
     samples_of,
     slices_of,
@@ -193,6 +194,7 @@ def _unpaired(
     confidence: float,
 ) -> Comparison:  # fmt: skip
     """Compare the means of rows that are not the same ones: windows of live runs."""
+    check_independent(first, second, cluster)
     names = shared_metrics(first, second, metrics)
     key = cluster if cluster is not None else cluster_key((first, second))
     one, other = samples_of(read_rows(first, names, key, columns), read_rows(second, names, key, columns))

@@ -23,8 +23,28 @@ CLUSTERS = ("conversation", "conversation_id", "session_id", "thread_id", "user"
 
 
 def are_independent(first: Result, second: Result) -> bool:
-    """Whether the runs are windows or parts of runs, whose rows are not the same ones."""
-    return any(one.selection is not None and one.selection.window is not None for one in (first, second))
+    """Whether the runs are windows, or parts of one run, whose rows are not the same ones."""
+    windows = any(one.selection is not None and one.selection.window is not None for one in (first, second))
+    return windows or (_of_one_run(first, second) and any(one.selection is not None for one in (first, second)))
+
+
+def _of_one_run(first: Result, second: Result) -> bool:
+    return (first.store.name, first.stored_run) == (second.store.name, second.stored_run)
+
+
+def check_independent(first: Result, second: Result, cluster: str | None) -> None:
+    """Raise InputError for rows that are in both, and for a cluster that no row has."""
+    if _of_one_run(first, second):
+        shared = np.intersect1d(first.score_columns().numbers, second.score_columns().numbers)
+        if len(shared):
+            raise InputError(
+                f"{len(shared):,} rows are in {first.run!r} and in {second.run!r}: compare windows that do not overlap, "
+                "such as shop@14d..7d and shop@7d"
+            )
+    if cluster is not None and not any(
+        any(value is not None for value in one.score_columns().column(cluster)) for one in (first, second)
+    ):
+        raise InputError(f"cluster: no row has the column {cluster!r}")
 
 
 def cluster_key(results: Sequence[Result]) -> str | None:
