@@ -71,7 +71,7 @@ def test_rows_that_are_in_both_are_no_independent_samples(tmp_path: Path) -> Non
     fill(tmp_path)
     week, both = (Result.load(f"shop@{window}", tmp_path) for window in ("7d", "14d"))
     for first, second in ((both, week), (week, week), (Result.load("shop", tmp_path), week)):
-        with pytest.raises(InputError, match="210 rows are in .*compare windows that do not overlap"):
+        with pytest.raises(InputError, match=r"210 rows are in .*compare windows that do not overlap"):
             compare(first, second)
     with pytest.raises(InputError, match="cluster: no row has the column 'nope'"):
         compare(Result.load("shop@14d..7d", tmp_path), week, cluster="nope")
@@ -83,7 +83,7 @@ def test_rows_that_are_in_both_are_no_independent_samples(tmp_path: Path) -> Non
 @pytest.mark.parametrize("where", ["x", 3, [("a", "b")], {1: "x"}, {"a": {1}}])
 def test_conditions_that_are_none_are_named(tmp_path: Path, where: object) -> None:
     fill(tmp_path)
-    with pytest.raises(InputError, match="^where: expected"):
+    with pytest.raises(InputError, match=r"^where: expected"):
         Result.load("shop", tmp_path, where=where)  # type: ignore[arg-type]
 
 

@@ -38,8 +38,8 @@ def check_independent(first: Result, second: Result, cluster: str | None) -> Non
         shared = np.intersect1d(first.score_columns().numbers, second.score_columns().numbers)
         if len(shared):
             raise InputError(
-                f"{len(shared):,} rows are in {first.run!r} and in {second.run!r}: compare windows that do not overlap, "
-                "such as shop@14d..7d and shop@7d"
+                f"{len(shared):,} rows are in {first.run!r} and in {second.run!r}: compare windows that do not "
+                "overlap, such as shop@14d..7d and shop@7d"
             )
     if cluster is not None and not any(
         any(value is not None for value in one.score_columns().column(cluster)) for one in (first, second)
