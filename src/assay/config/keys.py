@@ -152,10 +152,7 @@ def check_instructions(config: Config, ways: str = COMMAND_LINE) -> None:
     Raises:
         InputError: The file lies outside of the repository of the configuration.
     """
-    file = config.judge.instructions
-    if file is not None and not config.trusted and not is_below(file, [config.root]):
-        error = config.section.section("judge").error
-        raise error("instructions", _outside(file, ways.format(options="--instructions")))
+    _check_inside(config, "judge", "instructions", config.judge.instructions, ways)
 
 
 def check_canaries(config: Config, ways: str = COMMAND_LINE) -> None:
@@ -168,9 +165,13 @@ def check_canaries(config: Config, ways: str = COMMAND_LINE) -> None:
     Raises:
         InputError: The file lies outside of the repository of the configuration.
     """
-    file = config.live.canaries
+    _check_inside(config, "live", "canaries", config.live.canaries, ways)
+
+
+def _check_inside(config: Config, table: str, key: str, file: Path | None, ways: str) -> None:
+    """Raise InputError for a file outside of the repository that a found configuration names."""
     if file is not None and not config.trusted and not is_below(config.here / file, [config.root]):
-        raise config.section.section("live").error("canaries", _outside(file, ways.format(options="--canaries")))
+        raise config.section.section(table).error(key, _outside(file, ways.format(options=f"--{key}")))
 
 
 def check_data_files(config: Config, ways: str = COMMAND_LINE) -> None:
