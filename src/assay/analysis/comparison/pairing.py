@@ -241,7 +241,7 @@ def matching_places(first: np.ndarray, second: np.ndarray) -> tuple[Integers, In
         same = np.arange(len(first), dtype=np.int64)
         return same, same
     codes = _codes(np.concatenate([first, second]))
-    one, other = _told_apart(codes[: len(first)], codes), _told_apart(codes[len(first) :], codes)
+    one, other = _numbered_repeats(codes[: len(first)], codes), _numbered_repeats(codes[len(first) :], codes)
     _, places, others = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     order = np.argsort(places)
     return places[order].astype(np.int64), others[order].astype(np.int64)
@@ -259,7 +259,7 @@ def _codes(keys: np.ndarray) -> Integers:
     return codes
 
 
-def _told_apart(codes: Integers, of_all: Integers) -> Integers:
+def _numbered_repeats(codes: Integers, of_all: Integers) -> Integers:
     """Numbers that differ also where codes are equal: by how many of them came before."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
