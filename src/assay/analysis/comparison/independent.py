@@ -24,8 +24,10 @@ CLUSTERS = ("conversation", "conversation_id", "session_id", "thread_id", "user"
 
 def are_independent(first: Result, second: Result) -> bool:
     """Whether the runs are windows, or parts of one run, whose rows are not the same ones."""
-    windows = any(one.selection is not None and one.selection.window is not None for one in (first, second))
-    return windows or (_of_one_run(first, second) and any(one.selection is not None for one in (first, second)))
+    selections = [one.selection for one in (first, second) if one.selection is not None]
+    if any(selection.window is not None for selection in selections):
+        return True
+    return bool(selections) and _of_one_run(first, second)
 
 
 def _of_one_run(first: Result, second: Result) -> bool:
