@@ -124,9 +124,7 @@ ENTRIES = (
         f"{_LINEAR}pattern_takes_linear_time",
         # two runs of spaces that share theirs
         Fault("src/assay/judges/prompt_rendering.py", r"<(?=\s*+/?\s*+data\s*+-)", r"<(?=\s*/?\s*data\s*-)"),
-        others=(
-            f"{_LINEAR}pattern_takes_linear_time_on_what_is_worst_for_it[prompt_rendering.py:_LOOKS_LIKE_A_FENCE]",
-        ),
+        others=(f"{_LINEAR}pattern_takes_linear_time_on_what_is_worst_for_it[src/assay/judges/prompt_rendering.py]",),
     ),
     Entry(
         f"{_LINEAR}prompt_is_asked_and_read_in_linear_time",
