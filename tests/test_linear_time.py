@@ -12,6 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def test_the_quick_check_picks_a_text_on_which_a_pattern_is_quadratic(quadratic:
 
 @pytest.mark.long
 def test_one_quadratic_text_among_linear_ones_is_found() -> None:
-    found = linear.first_fault(_everywhere(re.compile(" +x")), units=("a", ".", " ", "0", *linear.UNITS[20:40]))
+    found = linear.first_fault(_everywhere(re.compile(" +x")), units=("a", ".", " ", "0", *linear.UNITS[20:28]))
     assert found is not None
     assert found.startswith("' '")
 
@@ -154,12 +155,16 @@ def _calls(found: Found) -> list[Callable[[str], object]]:
     return [found.pattern.match, found.pattern.fullmatch, *([] if found.anchored else [_everywhere(found.pattern)])]
 
 
+def _each(calls: Sequence[Callable[[str], object]], text: str) -> object:
+    return [call(text) for call in calls]
+
+
 def _faults(file: str, fault: Callable[[Callable[[str], object], Sequence[str]], str | None]) -> dict[str, str]:
     """What takes more than linear time, of all patterns of a file."""
     faults = {}
     for found in _patterns(file):
-        calls = _calls(found)
-        wrong = fault(lambda text, calls=calls: [call(text) for call in calls], heads_of(found.pattern))  # type: ignore[misc]
+        assert found.pattern is not None
+        wrong = fault(partial(_each, _calls(found)), heads_of(found.pattern))
         if wrong:
             faults[found.source] = wrong
     return faults
@@ -324,7 +329,7 @@ def test_runs_of_marks_are_read_as_before(text: str) -> None:
     assert found == [(match.span(), match.lastgroup) for match in old_end.finditer(text)]
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from([*" \n,.-('a", "if", "what", "i", "b" * 30, "word ", " " * 30])).map("".join))
 def test_conditions_are_read_as_before(text: str) -> None:
     before = re.compile(r"\W*(?:.{0,60}\b)?(?:if|whether|what|how|when|in case)\b|\W*\Z")
