@@ -100,10 +100,10 @@ def test_a_row_that_kills_is_put_in_quarantine_by_name_and_the_others_are_scored
 
 
 def test_a_shard_of_which_every_row_kills_is_set_aside_and_the_job_ends(tmp_path: Path) -> None:
-    data = write(tmp_path / "a.jsonl", 3)
+    data = write(tmp_path / "a.jsonl", 5)
     found = evaluate_in_processes(data, "faithfulness", always_deadly, jobs=1, store=tmp_path / "s")
     assert found.stopped is not None
-    assert "rows 1 to 3 of a.jsonl: set aside" in found.stopped
+    assert "rows 1 to 5 of a.jsonl: set aside" in found.stopped
     assert found.rows == 0
 
 
