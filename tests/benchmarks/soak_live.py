@@ -4,9 +4,9 @@
 
 An application submits `rate` requests a second and logs each one before. Workers score two lexical metrics,
 faithfulness by a scripted judge, and context utilization of one in 50 by the embedded judge. Every `every` seconds one
-of these happens, in turn: `kill -9` of the application, of a worker, of the other; the alert receiver goes away for 2 s;
-the disk is full for 2 s (a small tmpfs that is shrunk to what it holds, or a limit on the size of files where none may
-be mounted).
+of these happens, in turn: `kill -9` of the application, of a worker, of the other; the alert receiver goes away for
+2 s; the disk is full for 2 s (a small tmpfs that is shrunk to what it holds, or a limit on the size of files where none
+may be mounted).
 
 At the end each request must be a row of the live run exactly once, or counted with a cause, or have been submitted
 within 100 ms before a kill of the application; each alert must be in the store once, and its messages have arrived.

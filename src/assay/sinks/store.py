@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from assay.records import Sample, Score, ScoredSample
 from assay.sinks.base import Mask, Receipt
 from assay.sinks.clients import PerProcess
 from assay.sinks.masking import hidden_texts, hider, without_texts
+from assay.store.group_writer import lies_in_one
 from assay.store.live_counts import tidy_counts, write_counts
 from assay.store.live_runs import DAYS, GIGABYTES, application_of, live_run_name
 from assay.store.pruning import retain
@@ -87,17 +88,58 @@ class StoreSink:
 
     def write(self, scored: ScoredSample) -> Receipt:
         """Keep one scored sample. Raises StoreError where there can be no store, Undelivered where it fails later."""
-        names = tuple(scored.scores)
         store = self._store.get()
         run = self._run_of(scored.sample)
         try:
             self._describe(store, run, scored)
             store.merge_row(run, self._kept(scored))
         except StoreError as error:
-            raise Undelivered(f"StoreSink: {error}", scores=names) from error
+            raise _undelivered(scored, error) from error
+        return self._written(scored)
+
+    def write_many(self, group: Sequence[ScoredSample]) -> list[Receipt | Exception]:
+        """Keep several scored samples, those of one run in one transaction.
+
+        Args:
+            group: The samples.
+
+        Returns:
+            For each what `write` returns or raises.
+        """
+        outcomes: dict[int, Receipt | Exception] = {}
+        rows: dict[str, dict[int, ScoredSample]] = defaultdict(dict)
+        for index, scored in enumerate(group):
+            try:
+                rows[self._run_of(scored.sample)][index] = self._kept(scored)
+            except Exception as error:  # of a mask, say
+                outcomes[index] = error
+        for run, kept in rows.items():
+            try:
+                self._write_run(run, list(kept.values()))
+            except Exception as error:
+                split = len(kept) > 1 and lies_in_one(error)
+                for index in kept:
+                    outcomes[index] = self._attempt(group[index]) if split else _undelivered(group[index], error)
+            else:
+                outcomes |= {index: self._written(group[index]) for index in kept}
+        return [outcomes[index] for index in range(len(group))]
+
+    def _write_run(self, run: str, kept: Sequence[ScoredSample]) -> None:
+        store = self._store.get()
+        for scored in kept:
+            self._describe(store, run, scored)
+        store.merge_rows(run, kept)
+
+    def _attempt(self, scored: ScoredSample) -> Receipt | Exception:
+        try:
+            return self.write(scored)
+        except Exception as error:
+            return error
+
+    def _written(self, scored: ScoredSample) -> Receipt:
         with contextlib.suppress(StoreError):  # the sample is kept; the next look tries again
             self.tidy()
-        return Receipt(sent=len(names), confirmed=len(names))
+        return Receipt(sent=len(scored.scores), confirmed=len(scored.scores))
 
     def count_skipped(self, source: str, totals: Mapping[tuple[str | None, int, str], int]) -> None:
         """Write how many samples have no row, and why. Raises StoreError.
@@ -200,3 +242,12 @@ class StoreSink:
         judge = judge or known.get("judge") or ""
         store.put_run(run, {**known, "judge": judge, "metrics": names})
         self._known[run] = {*names}, judge
+
+
+def _undelivered(scored: ScoredSample, error: Exception) -> Exception:
+    """The error of one sample that was not written; of one that is no StoreError itself."""
+    if not isinstance(error, StoreError):
+        return error
+    failed = Undelivered(f"StoreSink: {error}", scores=tuple(scored.scores))
+    failed.__cause__ = error
+    return failed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -209,25 +209,16 @@ def in_pages(read: Callable[[int], Sequence[tuple[Any, ...]]]) -> Iterator[tuple
             raise StoreError("the store is damaged: its rows are not in order")
 
 
-def scores_of(scored: ScoredSample) -> dict[str, Any]:
-    return {name: score.to_dict() for name, score in scored.scores.items()}
-
-
 def clean(text: str | None) -> str | None:
     """A text that a store can hold: no UTF-8 has lone surrogates."""
     return None if text is None else text.encode("utf-8", "replace").decode()
 
 
 def packed_row(scored: ScoredSample) -> bytes:
-    """What `packed` makes of a sample and its scores, without dicts in between."""
+    """A sample and its scores as a body: in one piece, as claims and quotes repeat the sample's own texts."""
     scores = ",".join(f"{to_json(name)}:{score.to_json()}" for name, score in scored.scores.items())
     text = f'{{"{VERSION_KEY}":{to_json(VERSION)},"sample":{scored.sample.to_json()},"scores":{{{scores}}}}}'
     return pack(text.encode())
-
-
-def packed(sample: Mapping[str, Any], scores: Mapping[str, Any]) -> bytes:
-    # in one piece: claims and quotes repeat the sample's own texts, which compresses well
-    return pack(to_json({VERSION_KEY: VERSION, "sample": sample, "scores": scores}).encode())
 
 
 def row_of(number: int, body: bytes) -> Row:

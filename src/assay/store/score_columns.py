@@ -296,11 +296,14 @@ def _widen_ranges(db: Statements, run: int, rows: Iterable[RowColumns], numbers:
             db.execute(_WIDER, (run, numbers[name], *ends, direction))
 
 
-def stored_time(db: Statements, run: str, row: int) -> float | None:
-    """When the answer of a row was complete, or was stored; None where the row has no columns."""
-    found = name_numbers(db, [run], create=False)
-    times = read_all(db, "SELECT at FROM row_facts WHERE run = ? AND row = ?", (found.get(run, -1), row))
-    return float(times[0][0]) if times else None
+def stored_times(db: Statements, run: str, rows: Sequence[int]) -> dict[int, float]:
+    """Row -> when its answer was complete, or was stored; rows without columns are left out."""
+    own, times = name_numbers(db, [run], create=False).get(run, -1), dict[int, float]()
+    for start in range(0, len(rows), 500):
+        some = rows[start : start + 500]
+        sql = f"SELECT row, at FROM row_facts WHERE run = ? AND row IN ({', '.join('?' * len(some))})"
+        times |= {int(row): float(at) for row, at in read_all(db, sql, (own, *some))}
+    return times
 
 
 def low_end(value: float | None) -> float:

@@ -28,6 +28,7 @@ from assay.records import ScoredSample
 from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 from assay.store.digests import RowDigests, text_digest
 from assay.store.group_writer import GroupWriter, Judgement, note_used
+from assay.store.merging import MergedRow, merge_rows
 from assay.store.rows import (
     PAGE,
     PackedRow,
@@ -36,16 +37,13 @@ from assay.store.rows import (
     digest_of_rows,
     in_pages,
     is_readable,
-    packed,
     put_rows,
     row_of,
-    scores_of,
-    stored_scores,
     which_run,
 )
 from assay.store.rows import Row as Row
 from assay.store.schema import FileTables, source_number
-from assay.store.score_columns import RowColumns, delete_columns, delete_stray_columns, stored_time
+from assay.store.score_columns import delete_columns, delete_stray_columns
 from assay.store.tables import FILE_NAME as FILE_NAME
 from assay.store.tables import Statements, Tables, file_of, is_database, url_of
 
@@ -708,19 +706,23 @@ class Store:
         Returns:
             The number of the row.
         """
-        key, sample = clean(scored.sample.key()), scored.sample
+        return self.merge_rows(run, [scored])[0]
 
-        def merge(db: Statements) -> int:
+    def merge_rows(self, run: str, group: Sequence[ScoredSample]) -> list[int]:
+        """Keep several scored samples under their keys, all or none: see `merge_row`.
+
+        Args:
+            run: Name of the run.
+            group: The samples with their scores. Of one key the scores of all are kept, and the sample of the last.
+
+        Returns:
+            The number of the row of each.
+        """
+        rows = [MergedRow.of(scored) for scored in group]
+
+        def merge(db: Statements) -> list[int]:
             self._tables.alone(db, f"rows of {run}")
-            found = db.execute("SELECT number, body FROM rows WHERE run = ? AND id = ?", (run, key)).fetchone()
-            last = "SELECT COALESCE(MAX(number), 0) FROM rows WHERE run = ?"
-            number = int(found[0] if found else db.execute(last, (run,)).fetchone()[0] + 1)
-            before = stored_scores(found[1]) if found else {}
-            merged = ScoredSample(sample=sample, scores={**before, **scored.scores})
-            # a row that is there stays where it is in time
-            columns = RowColumns.of(number, key, merged, at=stored_time(db, run, number))
-            put_rows(db, run, [PackedRow(number, key, packed(sample.to_dict(), scores_of(merged)), columns)])
-            return number
+            return merge_rows(db, run, rows)
 
         return self.write(merge)
 
