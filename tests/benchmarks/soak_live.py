@@ -146,6 +146,7 @@ class Soak:
     kills: list[float] = field(default_factory=list)
     done: Counter[str] = field(default_factory=Counter)
     backlog: int = 0
+    window: float = WINDOW
     parts: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     logs: list[Path] = field(default_factory=list)
 
@@ -233,7 +234,7 @@ class Soak:
             no_value = store.query("SELECT COUNT(*) FROM scores JOIN names ON names.number = metric "
                                    "WHERE value IS NULL AND text <> 'embedded_utilization'")[0][0]  # fmt: skip
         report = SampleQueue(self.queue).report()
-        problems = requests_problems(submitted, rows, counted, self.kills)
+        problems = requests_problems(submitted, rows, counted, self.kills, self.window)
         problems += alert_problems(alerts, Counter(message.key for message in self.messages))
         problems += [f"{len(undelivered)} messages of alerts were not delivered"] * bool(undelivered)
         problems += ["the store is damaged"] * damaged
@@ -243,11 +244,18 @@ class Soak:
         times = sorted(submitted.values())
         figures: dict[str, object] = {
             "requests": len(submitted), "rows": rows.total(), "counted": counted,
-            "lost within 100 ms before a kill": len(submitted) - rows.total() - sum(counted.values()),
+            "kills of the application": len(self.kills), "lost": len(submitted) - rows.total() - sum(counted.values()),
+            "longest time from a lost request to a kill, ms": round(1e3 * self._longest_loss(submitted, rows), 1),
             "events": dict(self.done), "rate": round(len(times) / max(1.0, times[-1] - times[0]), 1),
             "waiting at the end": self.backlog, "alerts": len(alerts), "messages": len(self.messages),
         }  # fmt: skip
         return problems, figures
+
+    def _longest_loss(self, submitted: dict[str, float], rows: Counter[str]) -> float:
+        """Seconds from a request without a row or a place in the sample to the next kill; of all the longest."""
+        sampling = Sampling(RATE_KEPT)
+        lost = [at for name, at in submitted.items() if name not in rows and sampling.decide(Sample(id=name)).taken]
+        return max((min((kill - at for kill in self.kills if kill >= at), default=0.0) for at in lost), default=0.0)
 
 
 def read_log(path: Path) -> Iterator[tuple[str, str]]:
@@ -259,7 +267,11 @@ def read_log(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def requests_problems(
-    submitted: dict[str, float], rows: Counter[str], counted: dict[str, int], kills: Sequence[float]
+    submitted: dict[str, float],
+    rows: Counter[str],
+    counted: dict[str, int],
+    kills: Sequence[float],
+    window: float = WINDOW,
 ) -> list[str]:
     """What is wrong with the rows and the counts of a live run.
 
@@ -268,12 +280,13 @@ def requests_problems(
         rows: Id -> number of rows.
         counted: Cause -> requests that have no row.
         kills: Times of kills of the application.
+        window: Seconds before a kill in which requests may be lost.
     """
     problems = [f"request {name} is {times} rows" for name, times in rows.items() if times > 1]
     problems += [f"row {name} is no request" for name in rows.keys() - submitted.keys()]
     sampling = Sampling(RATE_KEPT)
     left_out = {name for name in submitted if not sampling.decide(Sample(id=name)).taken}
-    in_window = {name for name, at in submitted.items() if any(0.0 <= kill - at <= WINDOW for kill in kills)}
+    in_window = {name for name, at in submitted.items() if any(0.0 <= kill - at <= window for kill in kills)}
     missing = submitted.keys() - rows.keys() - left_out
     problems += [f"request {name} was to be left out, and is a row" for name in rows.keys() & left_out]
     others = sum(counted.values()) - counted.get("sampled_out", 0)
