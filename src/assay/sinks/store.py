@@ -76,7 +76,7 @@ class StoreSink:
         self._hide = hider(mask, True)
         self._limits = (retain_days, retain_gb)
         self._store = PerProcess(lambda: Store(self._address))
-        self._known: dict[str, tuple[set[str], str]] = {}  # run -> its metrics and judge, as the store has them
+        self._run_facts: dict[str, tuple[set[str], str]] = {}  # run -> its metrics and judge, as the store has them
         self._due = time.monotonic()  # when to look for rows to delete
 
     def __repr__(self) -> str:
@@ -150,7 +150,8 @@ class StoreSink:
         """
         by_run: dict[str, dict[tuple[int, str], int]] = defaultdict(dict)
         for (application, hour, cause), samples in totals.items():
-            of_run = by_run[self.run if application is None else live_run_name(application)]
+            name = application_of({"application": application})  # of a process of an earlier version it may be none
+            of_run = by_run[self.run if name is None else live_run_name(name)]
             of_run[hour, cause] = of_run.get((hour, cause), 0) + samples
         for run, counts in by_run.items():
             write_counts(self._store.get(), run, source, counts)
@@ -166,7 +167,7 @@ class StoreSink:
             False where no live run that this sink writes has the sample.
         """
         store = self._store.get()
-        for run in {self.run, *list(self._known)}:
+        for run in {self.run, *list(self._run_facts)}:
             with contextlib.suppress(InputError):  # another run's, or none
                 row = store.get_row(run, key)
                 kept = row.scored.sample
@@ -187,9 +188,9 @@ class StoreSink:
         seconds = None if days is None else days * 86_400.0
         most = None if gigabytes is None else gigabytes * 1e9
         until, done = time.monotonic() + SLICE, True
-        for run in {self.run, *list(self._known)}:
+        for run in {self.run, *list(self._run_facts)}:
             if not store.has_run(run):  # deleted meanwhile: it is described anew
-                self._known.pop(run, None)
+                self._run_facts.pop(run, None)
                 continue
             found = retain(store, run, older_than=seconds, max_bytes=most, until=until)
             done = done and found.done
@@ -206,7 +207,7 @@ class StoreSink:
     def _run_of(self, sample: Sample) -> str:
         application = application_of(sample.metadata)
         run = self.run if application is None else live_run_name(application)
-        return run if run in self._known or len(self._known) < MOST_RUNS else self.run
+        return run if run in self._run_facts or len(self._run_facts) < MOST_RUNS else self.run
 
     def _kept(self, scored: ScoredSample) -> ScoredSample:
         """The sample as it is stored."""
@@ -230,8 +231,8 @@ class StoreSink:
     def _describe(self, store: Store, run: str, scored: ScoredSample) -> None:
         """Say of the run which metrics and judge it has, where that is news."""
         judge = next((score.judge for score in scored.scores.values() if score.judge), None)
-        metrics, of_run = self._known.get(run, (set[str](), ""))
-        if run in self._known and metrics.issuperset(scored.scores) and judge in (None, of_run):
+        metrics, of_run = self._run_facts.get(run, (set[str](), ""))
+        if run in self._run_facts and metrics.issuperset(scored.scores) and judge in (None, of_run):
             return
         known: dict[str, Any] = {}
         with contextlib.suppress(InputError):  # a new run
@@ -241,7 +242,7 @@ class StoreSink:
         names = [*known.get("metrics", ()), *(name for name in scored.scores if name not in known.get("metrics", ()))]
         judge = judge or known.get("judge") or ""
         store.put_run(run, {**known, "judge": judge, "metrics": names})
-        self._known[run] = {*names}, judge
+        self._run_facts[run] = {*names}, judge
 
 
 def _undelivered(scored: ScoredSample, error: Exception) -> Exception:

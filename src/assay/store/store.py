@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import cached_property
 from pathlib import Path
-from pkgutil import resolve_name
 from types import NoneType
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -129,16 +128,6 @@ class Store:
 
     def __repr__(self) -> str:
         return call_repr(self, self.name)
-
-    @classmethod
-    def temporary(cls) -> Store:
-        """Make a store that is deleted when it is closed or no longer used.
-
-        Returns:
-            The store.
-        """
-        made: Store = resolve_name("assay.store.temporary:TemporaryStore")()  # by name: it is made of this class
-        return made
 
     def close(self) -> None:
         """Let go of it; a temporary store is deleted. The next use opens it again. Closing twice is fine."""
