@@ -94,9 +94,7 @@ def test_a_sample_keeps_what_it_says_itself_and_its_key() -> None:
     assert Application().mark(sample) is sample
 
 
-@pytest.mark.parametrize(
-    "name", ["shop\nsecond line", "a\tb", "bell\x07", "\x1b[31mred", "nul\0", "a\x85b", "a\u2028b", "a\u2029b"]
-)
+@pytest.mark.parametrize("control", ["\n", "\t", "\x07", "\x1b[31m", "\0", "\x85", "\u2028", "\u2029"])
 def test_a_name_with_line_breaks_or_control_characters_is_refused(control: str) -> None:
     name = f"shop{control}second"
     with pytest.raises(InputError, match="application: expected a name of 1 to 200 characters without line breaks"):

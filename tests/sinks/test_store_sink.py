@@ -284,11 +284,14 @@ def test_several_at_once_are_the_rows_of_their_applications(tmp_path: Path) -> N
     assert sink.write_many([]) == []
 
 
-def test_of_several_at_once_one_that_cannot_be_kept_fails_alone(tmp_path: Path) -> None:
-    sink = StoreSink(tmp_path)
-    bad = ScoredSample(sample=Sample(id="bad", metadata={"application": "x", "no JSON": object()}), scores={})
+def test_of_several_at_once_one_that_cannot_be_masked_fails_alone(tmp_path: Path) -> None:
+    def mask(text: str) -> str:
+        return text if "secret" not in text else str(1 // 0)
+
+    sink = StoreSink(tmp_path, mask=mask)
+    bad = ScoredSample(sample=Sample(id="bad", answer="a secret"), scores={})
     first, failed, last = sink.write_many([exchange({}, id="first"), bad, exchange({}, id="last")])
-    assert isinstance(failed, Exception)
+    assert isinstance(failed, InputError)
     assert not isinstance(first, Exception)
     assert not isinstance(last, Exception)
     assert [row.scored.sample.id for row in Store(tmp_path).rows("live")] == ["first", "last"]

@@ -117,7 +117,7 @@ class StoreSink:
             try:
                 self._write_run(run, list(kept.values()))
             except Exception as error:
-                split = len(kept) > 1 and lies_in_one(error)
+                split = len(kept) > 1 and (not isinstance(error, StoreError) or lies_in_one(error))
                 for index in kept:
                     outcomes[index] = self._attempt(group[index]) if split else _undelivered(group[index], error)
             else:
