@@ -23,7 +23,7 @@ from assay._util.compression import key_hash, pack, to_json, unpack
 from assay._util.forks import own_lock
 from assay._util.normalise import well_formed
 from assay.errors import InputError, RunReplacedError, StoreError
-from assay.records import ScoredSample
+from assay.records import ScoredSample, Usage
 from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 from assay.store.digests import RowDigests, text_digest
 from assay.store.group_writer import GroupWriter, Judgement, note_used
@@ -38,6 +38,7 @@ from assay.store.rows import (
     is_readable,
     put_rows,
     row_of,
+    usages_of,
     which_run,
 )
 from assay.store.rows import Row as Row
@@ -747,15 +748,36 @@ class Store:
         Returns:
             Rows in the order of the numbers.
         """
+        yield from (row for _, row in self._read_bodies(run, numbers, row_of))
+
+    def usages(self, run: str, numbers: Sequence[int]) -> Iterator[tuple[int, list[Usage]]]:
+        """Iterate over what the scores of some rows took of the judge.
+
+        Rows that cannot be read, or are not there, are left out, with a warning in the log.
+
+        Args:
+            run: Name of the run.
+            numbers: Numbers of the rows.
+
+        Returns:
+            Number of a row and the usage of each of its scores.
+        """
+        return self._read_bodies(run, numbers, lambda _, body: usages_of(body))
+
+    def _read_bodies(
+        self, run: str, numbers: Sequence[int], read: Callable[[int, bytes], T]
+    ) -> Iterator[tuple[int, T]]:
         for start in range(0, len(numbers), PAGE):
             some = numbers[start : start + PAGE]
             sql = f"SELECT number, body FROM rows WHERE run = ? AND number IN ({', '.join('?' * len(some))})"
             bodies = dict(self.query(sql, run, *some))
             for number in some:
                 try:
-                    yield row_of(number, bodies[number])
+                    found = read(number, bodies[number])
                 except Exception as error:  # whatever is wrong with it, it is wrong with this row alone
                     log.warning("assay: store %s: run %s, row %d cannot be read: %s", self.name, run, number, error)
+                else:
+                    yield number, found
 
     def numbers(self, run: str) -> list[int]:
         """List the numbers of the rows of a run, also of those that cannot be read.
