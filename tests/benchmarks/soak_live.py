@@ -24,12 +24,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import IO, Any, ClassVar, TypeAlias
 
 from assay import Context, Sample
 from assay.errors import Cause
@@ -61,7 +62,8 @@ GOOD, BAD = "Cats purr when they are calm.", "Nothing is known of that."
 MEGABYTES = 2000  # of the small disk
 #: Within, the disk of these processes is full.
 FullDisk: TypeAlias = Callable[[Sequence[int]], contextlib.AbstractContextManager[None]]
-EVENTS = ("application", "worker 1", "receiver", "worker 2", "disk")
+#: A worker that starts while the disk is full ends with an error: the disk comes when those killed are up again.
+EVENTS = ("application", "worker 1", "worker 2", "receiver", "disk")
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,6 @@ def request(number: int, at: float) -> Sample:
 def application(queue: str, log: str, first: str, rate: str) -> None:
     """Submit requests from a number on, each with its time in the log before, until SIGTERM."""
     target = SampleQueue(queue, sampling=RATE_KEPT, application="soak", max_queue=500)
-    written = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     stopped = False
 
     def stop(number: int, frame: object) -> None:
@@ -108,6 +109,7 @@ def application(queue: str, log: str, first: str, rate: str) -> None:
         stopped = True
 
     signal.signal(signal.SIGTERM, stop)
+    written = os.open(log, os.O_WRONLY)  # a pipe: it takes what is written also where the disk is full
     begun = time.monotonic()
     for number in itertools.count():
         time.sleep(max(0.0, begun + number / float(rate) - time.monotonic()))
@@ -149,6 +151,8 @@ class Soak:
     window: float = WINDOW
     parts: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     logs: list[Path] = field(default_factory=list)
+    copies: list[threading.Thread] = field(default_factory=list)
+    mount: bool = True
 
     def __post_init__(self) -> None:
         self.queue, self.store = self.folder / "disk" / "queue", self.folder / "disk" / "store"
@@ -158,19 +162,28 @@ class Soak:
 
     def start(self, part: str, *arguments: object) -> None:
         command = [sys.executable, "-m", "tests.benchmarks.soak_live", part.split()[0], *map(str, arguments)]
-        with (self.folder / "stderr").open("ab") as errors:
-            self.parts[part] = subprocess.Popen(command, cwd=HERE, stderr=errors, start_new_session=True)
+        running = subprocess.Popen(command, cwd=HERE, stderr=subprocess.PIPE, start_new_session=True)
+        self.parts[part] = running
+        assert running.stderr is not None
+        copy = threading.Thread(target=copy_pipe, args=(running.stderr, self.folder / "stderr"), daemon=True)
+        copy.start()
+        self.copies.append(copy)
 
     def start_application(self) -> None:
-        self.logs.append(self.folder / f"log{len(self.logs)}")
-        self.start("application", self.queue, self.logs[-1], len(self.logs) * 1_000_000, self.rate)
+        log = self.folder / f"log{len(self.logs)}"
+        pipe = log.with_suffix(".pipe")
+        os.mkfifo(pipe)
+        self.copies.append(threading.Thread(target=copy_log, args=(pipe, log), daemon=True))
+        self.copies[-1].start()
+        self.logs.append(log)
+        self.start("application", self.queue, pipe, len(self.logs) * 1_000_000, self.rate)
 
     def start_worker(self, part: str, until_empty: str = "") -> None:
         self.start(part, self.queue, self.store, self.receiver.url, int(self.embedded), *filter(None, [until_empty]))
 
     def run(self, seconds: float, every: float) -> None:
         """Run all parts for so long, with an event every so often, and then until all is scored."""
-        with small_disk(self.folder / "disk") as full:
+        with small_disk(self.folder / "disk", self.mount) as full:
             try:
                 self._run(seconds, every, full)
             finally:
@@ -222,8 +235,10 @@ class Soak:
 
     # ---- what must hold
 
-    def check(self) -> tuple[list[str], dict[str, object]]:
+    def check(self) -> tuple[list[str], dict[str, Any]]:
         """What is wrong, in sentences; and the figures."""
+        for copy in self.copies:
+            copy.join(10)
         submitted = {number: float(at) for log in self.logs for number, at in read_log(log)}
         with Store(self.store) as store:
             rows = Counter(str(name) for (name,) in store.query("SELECT id FROM rows WHERE run = ?", RUN))
@@ -242,7 +257,7 @@ class Soak:
         left = report.waiting + report.in_work + report.undelivered + report.parked
         problems += [f"{left} samples are left in the queue"] * bool(left)
         times = sorted(submitted.values())
-        figures: dict[str, object] = {
+        figures: dict[str, Any] = {
             "requests": len(submitted), "rows": rows.total(), "counted": counted,
             "kills of the application": len(self.kills), "lost": len(submitted) - rows.total() - sum(counted.values()),
             "longest time from a lost request to a kill, ms": round(1e3 * self._longest_loss(submitted, rows), 1),
@@ -256,6 +271,18 @@ class Soak:
         sampling = Sampling(RATE_KEPT)
         lost = [at for name, at in submitted.items() if name not in rows and sampling.decide(Sample(id=name)).taken]
         return max((min((kill - at for kill in self.kills if kill >= at), default=0.0) for at in lost), default=0.0)
+
+
+def copy_log(pipe: Path, log: Path) -> None:
+    """Copy what an application writes until it ends."""
+    copy_pipe(pipe.open("rb", buffering=0), log)
+
+
+def copy_pipe(pipe: IO[bytes], log: Path) -> None:
+    """Append what comes out of a pipe to a file: with a limit on its files a process could not write there itself."""
+    with pipe, log.open("ab", buffering=0) as target:
+        while some := pipe.readline():
+            target.write(some)
 
 
 def read_log(path: Path) -> Iterator[tuple[str, str]]:
@@ -318,10 +345,10 @@ def alert_problems(alerts: Sequence[StoredAlert], received: Counter[str]) -> lis
 
 
 @contextlib.contextmanager
-def small_disk(folder: Path) -> Iterator[FullDisk]:
+def small_disk(folder: Path, mount: bool = True) -> Iterator[FullDisk]:
     """Within, a folder may be made full: a tmpfs, or where none may be mounted a limit on the size of files."""
     options = ["-t", "tmpfs", "-o", f"size={MEGABYTES}m", "tmpfs", str(folder)]
-    mounted = subprocess.run(["mount", *options], capture_output=True, check=False).returncode == 0
+    mounted = mount and subprocess.run(["mount", *options], capture_output=True, check=False).returncode == 0
     try:
         yield (lambda pids: filled(folder)) if mounted else limited
     finally:
@@ -387,6 +414,6 @@ def main(arguments: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1:2] in (["application"], ["worker"]):
-        {"application": application, "worker": worker}[sys.argv[1]](*sys.argv[2:])
+        (application if sys.argv[1] == "application" else worker)(*sys.argv[2:])
     else:
         sys.exit(main(sys.argv[1:]))

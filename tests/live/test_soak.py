@@ -23,7 +23,7 @@ LEFT_OUT = [str(n) for n in range(200) if str(n) not in TAKEN]
 
 @pytest.mark.long
 def test_each_request_is_a_row_once_or_counted_whatever_is_killed(tmp_path: Path) -> None:
-    soak = soak_live.Soak(tmp_path / "soak", rate=60, embedded=False, window=1.0)
+    soak = soak_live.Soak(tmp_path / "soak", rate=60, embedded=False, window=1.0, mount=False)
     soak.run(seconds=13.0, every=2.0)
     assert soak.problems == []
     assert soak.done.keys() == set(soak_live.EVENTS)
