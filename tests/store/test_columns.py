@@ -23,6 +23,7 @@ from assay.store.columns import NO_SCORE, RunColumns
 from assay.store.digests import MODULUS, name_hash, score_digest, score_digests
 from assay.store.pruning import prune
 from assay.store.score_columns import OMITTED, slices_of, weight_of
+from assay.store.temporary import TemporaryStore
 
 INFO = {"judge": "j", "metrics": ["m"]}
 #: The rows of which damage is looked for whenever a run is read, here in place of 20,000.
@@ -49,7 +50,7 @@ def row_of(number: int, values: dict[str, Any], **metadata: Any) -> ScoredSample
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.fixed_dictionaries({"m": scores, "n": scores}), min_size=1, max_size=12))
 def test_columns_say_what_the_rows_say(rows: list[dict[str, Any]]) -> None:
-    with Store.temporary() as store:
+    with TemporaryStore() as store:
         store.create_run("run", INFO)
         store.put_rows("run", [(n, row_of(n, values)) for n, values in enumerate(rows, 1)])
         columns = RunColumns(store, "run")
