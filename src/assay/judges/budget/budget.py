@@ -7,7 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import Cause, InputError, JudgeFailure
@@ -30,6 +30,8 @@ class Prices:
         prompt: Dollars per million prompt tokens, at least 0.
         completion: Dollars per million completion tokens, at least 0.
         cached: Dollars per million prompt tokens that came from the endpoint's cache. None: the price of `prompt`.
+        cache_write: Dollars per million prompt tokens that were written to the endpoint's cache at a price of their
+            own. None: the price of `prompt`.
 
     Raises:
         InputError: A price is no finite number of at least 0.
@@ -38,29 +40,60 @@ class Prices:
     prompt: float
     completion: float
     cached: float | None = None
+    cache_write: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("prompt", "completion", "cached"):
+        for name in ("prompt", "completion", "cached", "cache_write"):
             price = getattr(self, name)
-            if price is None and name == "cached":
+            if price is None and name.startswith("cache"):
                 continue
             if isinstance(price, bool) or not isinstance(price, (int, float)) or not 0 <= price < math.inf:
                 raise InputError(f"Prices: {name}: expected dollars per million tokens, got {price!r}")
 
-    def of(self, prompt: int, completion: int, cached: int = 0) -> int:
+    def of(self, prompt: int, completion: int, cached: int = 0, cache_write: int = 0) -> int:
         """Compute the price of a number of tokens, rounded up.
 
         Args:
             prompt: Prompt tokens, cached ones included.
             completion: Completion tokens.
             cached: Prompt tokens that came from the endpoint's cache. At most `prompt` of them count.
+            cache_write: Prompt tokens that were written to it. At most those count that did not come from it.
 
         Returns:
             The price in nanodollars.
         """
         cached = min(cached, prompt)
+        written = min(cache_write, prompt - cached)
         rate = self.prompt if self.cached is None else self.cached
-        return math.ceil(1000 * ((prompt - cached) * self.prompt + cached * rate + completion * self.completion))
+        writing = self.prompt if self.cache_write is None else self.cache_write
+        read = (prompt - cached - written) * self.prompt + cached * rate + written * writing
+        return math.ceil(round(1000 * (read + completion * self.completion), 3))
+
+    def of_usage(self, usage: Usage) -> int | None:
+        """Compute the price of what a judge used.
+
+        Args:
+            usage: Calls and tokens.
+
+        Returns:
+            The price in nanodollars. None where the endpoint did not report the tokens.
+        """
+        if usage.prompt_tokens is None or usage.completion_tokens is None:
+            return None
+        cached, written = usage.cached_tokens or 0, usage.cache_write_tokens or 0
+        return self.of(usage.prompt_tokens, usage.completion_tokens, cached, written)
+
+    def most(self, prompt: int, completion: int) -> int:
+        """Compute the most that a request can cost: all of the prompt at the highest of its prices.
+
+        Args:
+            prompt: Prompt tokens.
+            completion: Completion tokens.
+
+        Returns:
+            The price in nanodollars.
+        """
+        return max(self.of(prompt, completion), self.of(prompt, completion, prompt), self.of(prompt, completion, 0, prompt))
 
 
 class Budget:
@@ -152,7 +185,7 @@ class Budget:
         Raises:
             JudgeFailure: There is no room (budget); the message has the limit and when it has room again.
         """
-        estimate = self._spend(prompt_tokens, completion_tokens, share=share)
+        estimate = self._estimate(prompt_tokens, completion_tokens, share)
         try:
             answer = self.ledger.take(estimate, tuple(self._limits.values()))
         except Exception as error:  # what cannot be counted is not spent
@@ -185,9 +218,14 @@ class Budget:
         }
         return {**state, "refused": {"requests": float(self._refused), "frees_in": round(self.frees_in(), 1)}}
 
-    def _spend(self, prompt: int, completion: int, cached: int = 0, calls: int = 1, *, share: float = 1.0) -> Spend:
-        price = 0 if self.prices is None else self.prices.of(prompt, completion, cached)
-        return Spend(calls, prompt + completion, math.ceil(price * share))
+    def _estimate(self, prompt: int, completion: int, share: float) -> Spend:
+        price = 0 if self.prices is None else self.prices.most(prompt, completion)
+        return Spend(1, prompt + completion, math.ceil(price * share))
+
+    def _used(self, usage: Usage, share: float) -> Spend:
+        price = None if self.prices is None else self.prices.of_usage(usage)
+        tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+        return Spend(max(1, usage.calls), tokens, math.ceil((price or 0) * share))
 
     def _told(self, refusal: BudgetRefusal, estimate: Spend) -> str:
         limit = refusal.limit
@@ -222,9 +260,8 @@ class BudgetReservation:
         budget = self._budget
         prompt = self._prompt if usage.prompt_tokens is None else usage.prompt_tokens
         completion = self._completion if usage.completion_tokens is None else usage.completion_tokens
-        calls, share = max(1, usage.calls), self._share
-        used = budget._spend(prompt, completion, usage.cached_tokens or 0, calls, share=share)
-        change = used - budget._spend(self._prompt, self._completion, share=share)
+        used = budget._used(replace(usage, prompt_tokens=prompt, completion_tokens=completion), self._share)
+        change = used - budget._estimate(self._prompt, self._completion, self._share)
         if change == Spend():
             return
         try:
