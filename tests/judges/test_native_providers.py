@@ -39,9 +39,7 @@ def provider(request: pytest.FixtureRequest) -> str:
 
 def judge_of(provider: str, server: NativeServer, **options: Any) -> OpenAIJudge:
     address = {"anthropic": server.base_url, "gemini": f"{server.origin}/v1beta"}.get(provider, server.origin)
-    judge = resolve_judge(
-        f"{provider}:fake", **{"base_url": address, "api_key": KEY, "retry_base": 0.01, **options}
-    )
+    judge = resolve_judge(f"{provider}:fake", **{"base_url": address, "api_key": KEY, "retry_base": 0.01, **options})
     assert isinstance(judge, OpenAIJudge)
     return judge
 
@@ -91,7 +89,9 @@ async def test_counters_add_up_what_each_provider_counts_apart() -> None:
     assert (before.usage.cached_tokens, before.usage.cache_write_tokens) == (0, marked)
     assert (after.usage.cached_tokens, after.usage.cache_write_tokens) == (marked, 0)
     assert before.usage.prompt_tokens > marked > 1000
-    assert abs(after.usage.prompt_tokens - before.usage.prompt_tokens) < 50  # cached tokens are among those of the prompt
+    assert (
+        abs(after.usage.prompt_tokens - before.usage.prompt_tokens) < 50
+    )  # cached tokens are among those of the prompt
 
     with server_of("bedrock") as server:
         (answer,) = await answer_of(judge_of("bedrock", server), support())
@@ -126,7 +126,7 @@ async def test_passages_are_marked_for_the_cache_of_anthropic_and_the_task_is_no
 
 
 def test_a_shared_part_ends_with_a_fence() -> None:
-    text = "<data-0123456789abcdef title=\"P\">\none\n</data-0123456789abcdef>\n\nTASK\nx"
+    text = '<data-0123456789abcdef title="P">\none\n</data-0123456789abcdef>\n\nTASK\nx'
     assert text[: shared_length([{}, {"content": text}], 1)].endswith("</data-0123456789abcdef>")
     for content, sections in ((text, 2), (text, 0), ("TASK", 1), ([{"type": "text"}], 1), ("", 1)):
         assert shared_length([{}, {"content": content}], sections) == 0
@@ -159,7 +159,9 @@ async def test_a_refusal_is_no_verdict(provider: str) -> None:
 
 
 async def test_a_blocked_prompt_is_the_filters() -> None:
-    blocked = Say(body={"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}})
+    blocked = Say(
+        body={"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}}
+    )
     with server_of("gemini", natively=lambda call: blocked) as server:
         (answer,) = await answer_of(judge_of("gemini", server), support())
     assert answer.failure.cause is Cause.CONTENT_FILTER
@@ -167,7 +169,8 @@ async def test_a_blocked_prompt_is_the_filters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ended", "cause"), [("SPII", Cause.CONTENT_FILTER), ("RECITATION", Cause.CONTENT_FILTER), ("SAFETY", Cause.REFUSED)]
+    ("ended", "cause"),
+    [("SPII", Cause.CONTENT_FILTER), ("RECITATION", Cause.CONTENT_FILTER), ("SAFETY", Cause.REFUSED)],
 )
 async def test_ends_of_gemini_that_leave_no_text(ended: str, cause: Cause) -> None:
     with server_of("gemini", natively=lambda call: Say(body={"candidates": [{"finishReason": ended}]})) as server:

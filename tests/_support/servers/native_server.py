@@ -155,7 +155,9 @@ class AnthropicServer(NativeServer):
         text, ended = choice["message"]["content"], choice["finish_reason"]
         content: list[Body] = [{"type": "text", "text": text or ""}]
         if request.get("tools") and text is not None:
-            content = [{"type": "tool_use", "id": "toolu_1", "name": request["tools"][0]["name"], "input": _object(text)}]
+            content = [
+                {"type": "tool_use", "id": "toolu_1", "name": request["tools"][0]["name"], "input": _object(text)}
+            ]
         stop = {"length": "max_tokens"}.get(ended, "tool_use" if request.get("tools") else "end_turn")
         stop = "refusal" if choice["message"].get("refusal") else stop
         message = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.base import BaseJudge
-from assay.judges.budget.ledger import DAY, MINUTE, BudgetRefusal, Ledger, Limit, MemoryLedger, Spend
+from assay.judges.budget.ledger import DAY, FOREVER, MINUTE, BudgetRefusal, Ledger, Limit, MemoryLedger, Spend
 from assay.judges.protocol import SPENDING
 from assay.records import ScoreError, Usage
 
@@ -83,6 +83,29 @@ class Prices:
         cached, written = usage.cached_tokens or 0, usage.cache_write_tokens or 0
         return self.of(usage.prompt_tokens, usage.completion_tokens, cached, written)
 
+    def scaled(self, share: float) -> Prices:
+        """Make the prices with a discount.
+
+        Args:
+            share: What of each price is paid, at least 0.
+
+        Returns:
+            The prices.
+        """
+        if share == 1.0:
+            return self
+        named = ((name, getattr(self, name)) for name in ("prompt", "completion", "cached", "cache_write"))
+        return Prices(**{name: None if price is None else price * share for name, price in named})  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, float]:
+        """Describe the prices as JSON values.
+
+        Returns:
+            Price by name, those that are known.
+        """
+        named = ((name, getattr(self, name)) for name in ("prompt", "completion", "cached", "cache_write"))
+        return {name: price for name, price in named if price is not None}
+
     def most(self, prompt: int, completion: int) -> int:
         """Compute the most that a request can cost: all of the prompt at the highest of its prices.
 
@@ -93,7 +116,25 @@ class Prices:
         Returns:
             The price in nanodollars.
         """
-        return max(self.of(prompt, completion), self.of(prompt, completion, prompt), self.of(prompt, completion, 0, prompt))
+        return max(
+            self.of(prompt, completion), self.of(prompt, completion, prompt), self.of(prompt, completion, 0, prompt)
+        )
+
+
+def dollars_of(usage: Usage, prices: Prices | None) -> float | None:
+    """Compute what a judge cost in dollars.
+
+    Args:
+        usage: Calls and tokens.
+        prices: Dollars per million tokens; None: not known.
+
+    Returns:
+        Dollars; 0.0 without a call. None where prices or tokens are not known.
+    """
+    if not usage.calls:
+        return 0.0
+    price = None if prices is None else prices.of_usage(usage)
+    return None if price is None else price / NANO
 
 
 class Budget:
@@ -111,6 +152,7 @@ class Budget:
         tokens_per_day: Tokens of prompts and completions.
         dollars_per_minute: Dollars; needs `prices`.
         dollars_per_day: Dollars; needs `prices`.
+        dollars: Dollars in all, for as long as the ledger lasts; needs `prices`.
         prices: Dollars per million tokens.
         ledger: Where spending is added up; None: in memory, shared by everything that is given this object. A
             `FileLedger` is shared by processes. A worker uses that of its queue.
@@ -128,6 +170,7 @@ class Budget:
         tokens_per_day: int | None = None,
         dollars_per_minute: float | None = None,
         dollars_per_day: float | None = None,
+        dollars: float | None = None,
         prices: Prices | None = None,
         ledger: Ledger | None = None,
     ) -> None:
@@ -138,6 +181,7 @@ class Budget:
             "tokens_per_day": (tokens_per_day, "tokens", DAY),
             "dollars_per_minute": (dollars_per_minute, "nanodollars", MINUTE),
             "dollars_per_day": (dollars_per_day, "nanodollars", DAY),
+            "dollars": (dollars, "nanodollars", FOREVER),
         }
         self._limits: dict[str, Limit] = {}
         for name, (amount, unit, window) in counts.items():
@@ -145,7 +189,7 @@ class Budget:
                 self._limits[name] = Limit(unit, window, _amount(name, amount, unit))  # type: ignore[arg-type]
         if not self._limits:
             raise InputError(f"budget: give at least one limit: {', '.join(counts)}")
-        if prices is None and (dollars_per_minute is not None or dollars_per_day is not None):
+        if prices is None and any(limit.unit == "nanodollars" for limit in self._limits.values()):
             raise InputError("budget: limits in dollars need prices=Prices(prompt=..., completion=...)")
         self.prices = prices
         self.ledger: Ledger = MemoryLedger() if ledger is None else ledger
@@ -169,6 +213,24 @@ class Budget:
         other = Budget.__new__(Budget)
         other._limits, other.prices, other.ledger = self._limits, self.prices, ledger
         other._free_at, other._refused = 0.0, 0
+        return other
+
+    def with_dollars(self, dollars: float, prices: Prices) -> Budget:
+        """Make the same limits with one on all that is spent.
+
+        Args:
+            dollars: Dollars in all.
+            prices: Dollars per million tokens.
+
+        Returns:
+            A new budget, over the same ledger.
+
+        Raises:
+            InputError: `dollars` is not above 0.
+        """
+        added = Budget(dollars=dollars, prices=prices)
+        other = self.on(self.ledger)
+        other._limits, other.prices = {**self._limits, **added._limits}, self.prices or prices
         return other
 
     def reserve(self, prompt_tokens: int, completion_tokens: int, share: float = 1.0) -> BudgetReservation:
@@ -232,6 +294,9 @@ class Budget:
         name = next(name for name, known in self._limits.items() if known == limit)
         wanted = _in_units(limit, getattr(estimate, limit.unit))
         stated = f"budget {name}={_in_units(limit, limit.amount)}"
+        if refusal.wait is None and limit.window == FOREVER:
+            spent = _in_units(limit, refusal.spent)
+            return f"{stated}: {spent} are spent, and {_NEVER} {wanted}; raise the limit"
         if refusal.wait is None:
             return f"{stated}: {_NEVER} {wanted}; raise the limit, or lower window_tokens or max_output_tokens"
         self._free_at = max(self._free_at, time.monotonic() + refusal.wait)

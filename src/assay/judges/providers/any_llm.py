@@ -85,9 +85,9 @@ def _client(provider: str, api_key: str | None, base_url: str | None) -> Any:
         raise MissingExtra(f"any-llm judges need any-llm-sdk: {install_extra('any-llm')}") from error
     try:
         try:
-            return AnyLLM.create(provider, api_key, base_url, max_retries=0)
+            return AnyLLM.create(provider, api_key, base_url, unified_exceptions=False, max_retries=0)
         except UnsupportedParameterError:
-            return AnyLLM.create(provider, api_key, base_url)
+            return AnyLLM.create(provider, api_key, base_url, unified_exceptions=False)
     except ImportError as error:
         raise MissingExtra(f"any-llm:{provider}: {install_package(f'any-llm-sdk[{provider}]')} ({error})") from error
     except AnyLLMError as error:

@@ -118,7 +118,9 @@ def _usage(said: Any) -> dict[str, Any]:
 
 def _tokens(said: Any) -> list[dict[str, Any]]:
     """Log-probabilities as OpenAI has them; none where they are not written as Google writes them."""
-    chosen, top = ([], []) if not isinstance(said, Mapping) else (said.get("chosenCandidates"), said.get("topCandidates"))
+    chosen, top = (
+        ([], []) if not isinstance(said, Mapping) else (said.get("chosenCandidates"), said.get("topCandidates"))
+    )
     if not isinstance(chosen, list) or not isinstance(top, list) or len(chosen) != len(top):
         return []
     try:
@@ -211,7 +213,9 @@ class VertexJudge(NativeJudge):
 
 def _vertex_address(project: str, location: str) -> str:
     host = "aiplatform.googleapis.com" if location == "global" else f"{location}-aiplatform.googleapis.com"
-    return f"https://{host}/v1/projects/{quote(project, safe='')}/locations/{quote(location, safe='')}/publishers/google"
+    return (
+        f"https://{host}/v1/projects/{quote(project, safe='')}/locations/{quote(location, safe='')}/publishers/google"
+    )
 
 
 def _token_of_application() -> Authorize:
