@@ -1,4 +1,4 @@
-"""The servers that speak the providers' protocols, asked by the providers' own clients: what they read must be there."""
+"""The servers that speak the providers' protocols, asked by the providers' own clients."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Config:
         judge: Judge and its options. A setting that the file does not have is None.
         metrics: Metrics with their parameters. Empty: the file names none.
         budget: Limits for the judge. None: the file has no budget.
-        prices: Prices by judge ("openai:MODEL") or by model, in place of those that are known. Empty: the file has none.
+        prices: Prices by judge ("openai:MODEL") or by model, before those that are known. Empty: none.
         gates: Quality gate and its baseline. None: the file has no gate.
         alerts: Alert rules on live runs. Empty: the file has none.
         timezone: IANA name of the time zone of windows and days.

@@ -24,8 +24,8 @@ def resolve_judge(
 
     * None or `"embedded"`: the embedded judge, offline, on the CPU, free
     * `"openai:MODEL"`: an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
-    * `"PROVIDER:MODEL"` with azure, mistral, groq, openrouter, together, deepseek, ollama, vllm or lmstudio: the same at
-      this provider's address with the key of its variable, see `assay.judges.providers.table`
+    * `"PROVIDER:MODEL"` with azure, mistral, groq, openrouter, together, deepseek, ollama, vllm or lmstudio: the same
+      at this provider's address with the key of its variable, see `assay.judges.providers.table`
     * `"anthropic:MODEL"`, `"gemini:MODEL"`, `"vertex:MODEL"`, `"bedrock:MODEL"`: the provider's own protocol; `options`
       go to `AnthropicJudge`, `GeminiJudge`, `VertexJudge`, `BedrockJudge`
     * `"any-llm:PROVIDER:MODEL"`: a provider that the library any-llm knows; `options` go to `AnyLlmJudge`
@@ -123,7 +123,7 @@ _NATIVE = ("anthropic", "gemini", "vertex", "bedrock")
 
 
 def _suggestion(judge: object) -> str:
-    """The way out for a name that nearly is one: a slip in 'embedded' or a provider, or a model without who serves it."""
+    """The way out for a name that nearly is one: a slip in a name, or a model without who serves it."""
     if not isinstance(judge, str) or not judge:
         return ""
     scheme, colon, name = judge.partition(":")

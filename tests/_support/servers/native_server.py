@@ -7,6 +7,7 @@ The second request with the same marked or same first part reads it from the cac
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -105,7 +106,7 @@ def check_members(body: Body, needed: set[str], allowed: set[str], where: str) -
 def check_turns(roles: list[str], first: str) -> None:
     if not roles or roles[0] != first:
         raise Refused(f"messages: first message must use the {first} role")
-    if any(a == b for a, b in zip(roles, roles[1:], strict=False)):
+    if any(a == b for a, b in itertools.pairwise(roles)):
         raise Refused("messages: roles must alternate")
 
 

@@ -49,8 +49,8 @@ class CostEstimate(Tabular):
             its own price where it is known from a run like this one.
         lean: Gigabytes at most of what is kept with `--lean` and one metric.
         batches: Up to a day for each round of them comes on top of the hours.
-        dollars_low, dollars_high: Ends of the 95% prediction interval of `dollars`, from how much the rows of a run like
-            this one differ. None: there is no such run, or it has fewer than 2 rows with tokens.
+        dollars_low, dollars_high: Ends of the 95% prediction interval of `dollars`, from how much the rows of `like`
+            differ. None: there is no such run, or it has fewer than 2 rows with tokens.
     """
 
     rows: int

@@ -18,7 +18,7 @@ from assay.judges.budget.budget import Prices
 from assay.judges.providers.table import PROVIDERS
 
 #: Prices that the user gave, by judge ("openai:MODEL") or by model.
-_OWN: ContextVar[Mapping[str, Prices]] = ContextVar("assay_prices", default={})
+_OWN: ContextVar[Mapping[str, Prices] | None] = ContextVar("assay_prices", default=None)
 
 #: Addresses of the providers that are not in the table, as genai-prices tells them apart.
 _ADDRESSES: Mapping[str, str] = {
@@ -50,7 +50,7 @@ def prices_of_name(judge: str) -> Prices | None:
     """Look up the prices of a judge by the name that `--judge` takes.
 
     Args:
-        judge: The name, as "openai:gpt-4.1-mini". A batch judge has the usual prices; its discount is applied elsewhere.
+        judge: The name, as "openai:gpt-4.1-mini". Of a batch judge: the usual prices.
 
     Returns:
         The prices. None: not known.
@@ -77,7 +77,7 @@ def prices_of_judge(fingerprint: str) -> Prices | None:
 
 
 def _prices(kind: str, model: str, address: str | None) -> Prices | None:
-    own = _OWN.get()
+    own = _OWN.get() or {}
     names = [f"{kind}:{model}", model]
     if address is not None:
         host = next((name for name, one in PROVIDERS.items() if one.address == address), None)
