@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -337,3 +338,13 @@ def test_lists_of_models() -> None:
         assert list(names_in(odd)) == []
     names = [f"m{n}" for n in range(30)]
     assert models_in_words("m29", names, most=2) == "the endpoint has m29, m9 and 28 more"
+
+
+def test_the_prices_of_the_page_are_those_of_the_estimate() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "choose.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+:[\w.-]+)` \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert len(listed) == 5
+    for name, dollars in listed:
+        assert estimate(1000, judge=name, contexts=5, prices=prices_of_name(name)).dollars == pytest.approx(
+            float(dollars), abs=0.006
+        )

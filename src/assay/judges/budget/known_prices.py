@@ -101,9 +101,14 @@ def _of_library(model: str, address: str | None, provider: str | None) -> Prices
 
     try:
         usage = Usage(input_tokens=1, output_tokens=1)
-        price = calc_price(usage, model, provider_api_url=address, provider_id=provider).model_price
+        found = (
+            calc_price(usage, model, provider_id=provider)
+            if address is None
+            else calc_price(usage, model, provider_api_url=address)
+        )
     except (LookupError, ValueError):
         return None
+    price = found.model_price
     prompt, completion = _first_step(price.input_mtok), _first_step(price.output_mtok)
     if prompt is None or completion is None:
         return None

@@ -136,7 +136,8 @@ def other_members(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def limit_of(body: Mapping[str, Any]) -> int | None:
     """The output tokens that a chat call allows."""
-    return body.get("max_tokens") or body.get("max_completion_tokens")
+    limit: int | None = body.get("max_tokens") or body.get("max_completion_tokens")
+    return limit
 
 
 def schema_of(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
