@@ -321,7 +321,7 @@ async def test_requests_to_bedrock_are_signed(secret: str, monkeypatch: pytest.M
     model = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"
     with BedrockServer(models={model}) as server:
         server.signature = lambda call: check(call, server.content[call.number])
-        judge = resolve_judge(f"bedrock:{model}", base_url=server.origin, region="eu-west-1", retry_base=0.01)
+        judge = resolve_judge(f"bedrock:{model}", base_url=server.origin, region="eu-west-1", sign=True)
         (answer,) = await answer_of(judge, support("It costs 3 € 🙂."))  # type: ignore[arg-type]
     if secret == "right":
         assert answer.failure is None
@@ -329,6 +329,16 @@ async def test_requests_to_bedrock_are_signed(secret: str, monkeypatch: pytest.M
     else:
         assert answer.failure.cause is Cause.AUTH
     assert "wrong" not in str(server.calls[0].headers)
+
+
+async def test_credentials_of_aws_go_to_no_other_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "right")
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "bearer-of-the-environment")
+    with server_of("bedrock", key="none") as server:
+        (answer,) = await answer_of(judge_of("bedrock", server, api_key=None), support())
+    assert answer.failure is None
+    assert server.calls[0].headers["authorization"] == "Bearer none"
 
 
 async def test_a_token_of_google_is_renewed_when_it_expires() -> None:

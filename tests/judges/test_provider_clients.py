@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -10,9 +11,12 @@ from typing import Any
 
 import pytest
 
+from assay.judges.resolve import resolve_judge
+from tests._support.servers.faults import Faults
 from tests._support.servers.native_server import BedrockServer
 from tests._support.servers.openai_server import OpenAIServer
-from tests.judges.test_native_providers import KEY, server_of, signed
+from tests.judges.conftest import ask
+from tests.judges.test_native_providers import KEY, server_of, signed, support
 
 pytestmark = pytest.mark.long  # the clients import for seconds; the small case: test_native_providers.py
 
@@ -139,13 +143,17 @@ def test_any_llm_opens_no_connection_but_the_one_to_the_endpoint(tmp_path: Path)
         assert server.calls[0].body["response_format"]["type"] == "json_schema"
 
 
+def test_any_llm_sends_a_key_of_the_environment_to_no_other_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("any_llm")
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-environment")
+    with OpenAIServer() as server:
+        judge = resolve_judge("any-llm:openai:fake", base_url=server.base_url)
+        asyncio.run(judge.answer([support()]))
+    assert server.calls[0].headers["authorization"] == "Bearer none"
+
+
 async def test_any_llm_leaves_retries_to_the_judge_and_drops_a_temperature_that_is_refused() -> None:
     pytest.importorskip("any_llm")
-    from assay.judges.resolve import resolve_judge
-    from tests._support.servers.faults import Faults
-    from tests.judges.conftest import ask
-    from tests.judges.test_native_providers import support
-
     with OpenAIServer(rejects={"temperature"}, faults=Faults(rate_limited=1.0)) as server:
         judge = resolve_judge("any-llm:openai:fake", api_key="k", base_url=server.base_url, retry_base=0.01)
         (answer,) = await ask(judge, support())

@@ -20,7 +20,7 @@ class AnyLlmJudge(FrameworkJudge):
 
     Args:
         model: PROVIDER:MODEL, as any-llm calls them.
-        api_key: The key. None: the variable that any-llm reads for the provider.
+        api_key: The key. None: the variable that any-llm reads for the provider, and no key for another `base_url`.
         base_url: Address of the endpoint. None: the provider's own.
         **options: Arguments of `FrameworkJudge`.
 
@@ -35,6 +35,8 @@ class AnyLlmJudge(FrameworkJudge):
             raise InputError(f"any-llm: expected PROVIDER:MODEL, such as 'any-llm:cohere:command-r', got {model!r}")
         if options.pop("embedding_model", None) is not None:
             raise InputError("embedding_model: does not go with any-llm")
+        if base_url is not None and api_key is None:
+            api_key = "none"  # a key of the environment is the provider's, and goes to no other address
         self._client = _client(provider, api_key, base_url)
         self._name = name
         self._temperature: float | None = 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from assay._util.install_hints import install_extra
 from assay.errors import InputError, MissingExtra
@@ -116,6 +116,7 @@ class BedrockJudge(NativeJudge):
         region: Region. None: AWS_REGION, AWS_DEFAULT_REGION, or that of the profile.
         base_url: Address of the endpoint. None: that of the region.
         api_key: A Bedrock API key. None: AWS_BEARER_TOKEN_BEDROCK for AWS itself, else requests are signed.
+        sign: Whether requests to a `base_url` are signed. None: where that is an address of AWS.
         **options: Arguments of `OpenAIJudge`.
 
     Raises:
@@ -133,11 +134,13 @@ class BedrockJudge(NativeJudge):
         region: str | None = None,
         base_url: str | None = None,
         api_key: str | None = None,
+        sign: bool | None = None,
         **options: Any,
     ) -> None:
         key = api_key or (os.environ.get("AWS_BEARER_TOKEN_BEDROCK") if base_url is None else None)
         region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-        session = None if key else _session()
+        signs = _is_of_aws(base_url) if sign is None else sign
+        session = _session() if signs and not key else None
         region = region or (session.get_config_variable("region") if session is not None else None)
         if not region and (base_url is None or session is not None):
             raise InputError("bedrock: no region: set AWS_REGION, or pass region=...")
@@ -149,6 +152,11 @@ class BedrockJudge(NativeJudge):
             authorize=None if session is None else signer_of(session, str(region)),
             **options,
         )
+
+
+def _is_of_aws(base_url: str | None) -> bool:
+    host = "" if base_url is None else urlsplit(base_url).hostname or ""
+    return base_url is None or host.endswith((".amazonaws.com", ".amazonaws.com.cn"))
 
 
 def _session() -> Any:

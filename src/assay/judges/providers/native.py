@@ -136,8 +136,8 @@ def other_members(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def limit_of(body: Mapping[str, Any]) -> int | None:
     """The output tokens that a chat call allows."""
-    limit: int | None = body.get("max_tokens") or body.get("max_completion_tokens")
-    return limit
+    limit = body.get("max_tokens") or body.get("max_completion_tokens")
+    return limit if isinstance(limit, int) else None
 
 
 def schema_of(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -172,7 +172,7 @@ def sum_of(*counts: Any) -> int | None:
     """The sum of counts that are there; None where the first is no count."""
     if not _is_count(counts[0]):
         return None
-    return sum(count for count in counts if _is_count(count))
+    return sum(int(count) for count in counts if _is_count(count))
 
 
 def _is_count(value: Any) -> bool:
