@@ -74,7 +74,11 @@ class AnyLlmJudge(FrameworkJudge):
             options["temperature"] = temperature
         if self.max_output_tokens is not None:
             options["max_tokens"] = self.max_output_tokens
-        found = self._client.completion(self._name, [dict(message) for message in ask.messages], **options)
+        try:
+            found = self._client.completion(self._name, [dict(message) for message in ask.messages], **options)
+        except Exception as error:  # any-llm's own classes have no status and no headers; what they stand for has
+            original = getattr(error, "original_exception", None)
+            raise (original if isinstance(original, Exception) else error) from None
         return reply_of(found.model_dump(mode="json"), self).reply
 
 
@@ -87,9 +91,9 @@ def _client(provider: str, api_key: str | None, base_url: str | None) -> Any:
         raise MissingExtra(f"any-llm judges need any-llm-sdk: {install_extra('any-llm')}") from error
     try:
         try:
-            return AnyLLM.create(provider, api_key, base_url, unified_exceptions=False, max_retries=0)
+            return AnyLLM.create(provider, api_key, base_url, unified_exceptions=True, max_retries=0)
         except UnsupportedParameterError:
-            return AnyLLM.create(provider, api_key, base_url, unified_exceptions=False)
+            return AnyLLM.create(provider, api_key, base_url, unified_exceptions=True)
     except ImportError as error:
         raise MissingExtra(f"any-llm:{provider}: {install_package(f'any-llm-sdk[{provider}]')} ({error})") from error
     except AnyLLMError as error:
