@@ -336,6 +336,7 @@ def test_lists_of_models() -> None:
     assert names_in({"models": [{"name": "models/a"}, {"name": 3}, 7]}) == ["a"]
     for odd in (None, 3, [], {}, {"data": 3}, {"data": [None]}, "x"):
         assert list(names_in(odd)) == []
+    assert len(names_in({"data": [{"id": "x" * 201}, *({"id": str(n)} for n in range(3000))]})) == 2000
     names = [f"m{n}" for n in range(30)]
     assert models_in_words("m29", names, most=2) == "the endpoint has m29, m9 and 28 more"
 

@@ -14,6 +14,7 @@ from assay.prompts import Support
 from assay.records import Claim, Span
 
 SECONDS = 20.0  # for the list of models
+LONGEST, MOST = 200, 2000  # characters of a name, and names: they are compared with each other
 #: Sentences beside the passage: more than the 1,024 to 4,096 tokens from which on endpoints cache.
 _PADDING = " ".join(f"Shelf {n} of the library holds books about the year {1500 + n}." for n in range(400))
 
@@ -45,12 +46,13 @@ def names_in(body: Any) -> Sequence[str]:
         body: The JSON of the response.
 
     Returns:
-        The names; those that are no text are left out.
+        The names, at most 2,000; those that are no text or longer than 200 characters are left out.
     """
     entries = (body.get("data") or body.get("models")) if isinstance(body, Mapping) else body
     known = [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
     names = (entry.get("id") or entry.get("name") for entry in known)
-    return [name.removeprefix("models/") for name in names if isinstance(name, str)]
+    texts = [name.removeprefix("models/") for name in names if isinstance(name, str)]
+    return [name for name in texts if len(name) <= LONGEST][:MOST]
 
 
 def models_in_words(model: str, names: Sequence[str], most: int = 8) -> str:
