@@ -46,6 +46,10 @@ TEXTS = frozenset({
 
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
+    "assay.judges.batch.anthropic:message_content": "hands a text on, in parts",
+    "assay.judges.providers.native:completion": "hands a text on",
+    "assay.judges.providers.native:usage_block": "numbers of tokens, not texts",
+    "assay.judges.providers.checks:models_in_words": "names of at most 200 characters, at most 2,000 of them",
     "assay.store.schema:source_number": "looks up the name of a judge prompt",
     "assay.store.digests:name_hash": "hashes a name",
     "assay.stats.canaries:judge_drift": "scores before and after, not texts",

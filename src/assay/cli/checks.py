@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from assay._util.install_hints import DISTRIBUTION, PARTS
 from assay._util.sync import run_sync
 from assay.errors import AssayError
-from assay.judges.http.probe import CLAIMS, PASSAGE
+from assay.judges.http.probe import CLAIMS, PASSAGE, EndpointJudge
+from assay.judges.providers.checks import caching_of, models_at, models_in_words
 from assay.prompts import Claims, Support
 
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
+
+T = TypeVar("T")
 
 _PARTS = (DISTRIBUTION, *(f"assay-{part}" for part in PARTS), "langchain-core", "llama-index-core", "openai", "pyarrow",
           "pandas")  # fmt: skip
@@ -89,10 +92,38 @@ def _endpoint(judge: BaseJudge) -> Iterator[Check]:
 
     if isinstance(judge, (OpenAIJudge, DecisionJudge)):
         found = run_sync(judge.probe)
+        if isinstance(found.get("model"), str) and found["reachable"] is True:
+            found["model"] += _models(judge)
         # `known_verdicts` asks for more than the probe's own verdict, and for the same model
         yield from (_probed(name, value) for name, value in found.items() if name != "verdict" and value is not None)
+        if isinstance(judge, OpenAIJudge) and found.get("latency") is not None:
+            yield Check("caching", None, run_sync(lambda: _released(judge, caching_of(judge))))
+    yield _price(judge)
     if judge.rows_in_flight is None:  # a verdict of one that answers in batches may take a day
         yield known_verdicts(judge)
+
+
+async def _released(judge: BaseJudge, work: Awaitable[T]) -> T:
+    try:
+        return await work
+    finally:
+        await judge.release()
+
+
+def _models(judge: EndpointJudge) -> str:
+    names = run_sync(lambda: models_at(judge))
+    return f"; {models_in_words(judge.model, names)}" if names else ""
+
+
+def _price(judge: BaseJudge) -> Check:
+    from assay.judges.budget.known_prices import prices_for_run
+
+    prices = prices_for_run(judge, None)
+    if prices is None:
+        return Check("price", None, "unknown: [prices] in assay.toml, or the extra assay-rag[prices], name it")
+    words = {"prompt": "read", "cached": "read from the cache", "cache_write": "written to the cache"}
+    said = [f"${price:g} {words.get(name, 'written')}" for name, price in prices.to_dict().items()]
+    return Check("price", None, f"per million tokens: {', '.join(said)}")
 
 
 #: What an endpoint must have; the rest is good to know.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -72,7 +73,8 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
         given.pop("config", None)
         given = _without_the_judge_of_a_file(given) if "judge" in own else given
         _check_keys(given, own)
-        command(**given)
+        with _prices_of_the_file():
+            command(**given)
 
     parameters = [
         parameter.replace(annotation=hints[parameter.name]) for parameter in signature(command).parameters.values()
@@ -81,6 +83,15 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = Signature([*parameters, added])  # type: ignore[attr-defined]
     run.__annotations__ = {**hints, "config": option}
     return run
+
+
+def _prices_of_the_file() -> AbstractContextManager[None]:
+    config = configuration_in_use()
+    if config is None or not config.prices:
+        return nullcontext()
+    from assay.judges.budget.known_prices import own_prices
+
+    return own_prices(config.prices)
 
 
 def configuration_in_use() -> Config | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +11,7 @@ from assay.cli.error_terms import for_the_command_line
 from assay.cli.option_groups import grouped
 from assay.cli.options import JudgeOptions
 from assay.cli.output import show
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,11 +23,19 @@ OK, UNUSABLE = 0, 3
 
 @grouped
 def check(
+    name: Annotated[
+        str | None, typer.Argument(help="The judge, as --judge names it: groq:MODEL.", show_default=False)
+    ] = None,
+    *,
     judge: JudgeOptions,
 ) -> None:
     """Check the installed parts, the embedded judge, and what a judge endpoint supports."""
     from assay.cli.checks import examine
 
+    if name is not None:
+        if judge.judge not in ("embedded", name):
+            raise InputError(f"--judge: the judge is named already: {name}")
+        judge = replace(judge, judge=name)
     fine = True
     for found in examine(None if judge == JudgeOptions() else judge.resolve()):
         fine = fine and found.fine is not False

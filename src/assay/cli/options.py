@@ -92,8 +92,9 @@ ClusterOption = Annotated[
 JudgeOption = Annotated[
     str,
     typer.Option(
-        help="embedded, or KIND:MODEL with openai, openai-batch, anthropic-batch, decisions, systemone; local:PATH, "
-        "cascade:PATH."
+        help="embedded, or KIND:MODEL with openai, azure, anthropic, gemini, vertex, bedrock, mistral, groq, "
+        "openrouter, together, deepseek, ollama, vllm, lmstudio, any-llm, openai-batch, anthropic-batch, decisions, "
+        "systemone; local:PATH, cascade:PATH."
     ),
 ]
 BaseUrlOption = Annotated[

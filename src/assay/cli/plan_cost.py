@@ -28,10 +28,12 @@ class CostOptions:
     contexts: Annotated[float, typer.Option(rich_help_panel=PANEL, help="Passages of a row.")] = 5
     cores: Annotated[int, typer.Option(rich_help_panel=PANEL, help="CPU cores, of one machine or of several.")] = 2
     prompt_price: Annotated[
-        float | None, typer.Option(rich_help_panel=PANEL, help="Dollars per million tokens of prompts.")
+        float | None,
+        typer.Option(rich_help_panel=PANEL, help="Dollars per million tokens of prompts. Default: the known price."),
     ] = None
     completion_price: Annotated[
-        float | None, typer.Option(rich_help_panel=PANEL, help="Dollars per million tokens of replies.")
+        float | None,
+        typer.Option(rich_help_panel=PANEL, help="Dollars per million tokens of replies. Default: the known price."),
     ] = None
     calls_per_minute: Annotated[
         float | None, typer.Option(rich_help_panel=PANEL, help="Rate limit of the endpoint or the budget.")
@@ -50,13 +52,15 @@ class CostOptions:
 
     @property
     def prices(self) -> Prices | None:
-        """The prices of tokens. Raises InputError where one of two is given."""
+        """The prices of tokens: those given, or known. Raises InputError where one of two is given."""
         from assay.judges.budget.budget import Prices
 
         if (self.prompt_price is None) != (self.completion_price is None):
             raise InputError("--prompt-price, --completion-price: give both")
         if self.prompt_price is None or self.completion_price is None:
-            return None
+            from assay.judges.budget.known_prices import prices_of_name
+
+            return prices_of_name(self.judge)
         return Prices(prompt=self.prompt_price, completion=self.completion_price)
 
 

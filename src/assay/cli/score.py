@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,10 @@ from assay.cli.score_options import GateOptions, InputOptions, OutputOptions, Ru
 from assay.cli.score_output import check_outputs, print_result, report_finished
 from assay.cli.score_run import ScoreJob, check_shards, data_meant, run_job
 from assay.errors import Detached
+
+if TYPE_CHECKING:
+    from assay.judges import BaseJudge
+    from assay.judges.budget.budget import Budget
 
 OK, INTERRUPTED = 0, 130
 
@@ -69,7 +73,7 @@ def _prepare(
     gate: GateOptions,
 ) -> ScoreJob:
     """The job that the options and the configuration mean. Raises InputError before anything is read or asked."""
-    from assay.cli.config_defaults import budget_meant, metrics_meant
+    from assay.cli.config_defaults import metrics_meant
     from assay.sinks.registry import resolve_sink
 
     check_csv(output.as_csv)
@@ -95,13 +99,25 @@ def _prepare(
         limit=reading.limit,
         run=run,
         sinks=sinks,
-        budget=budget_meant(),
+        budget=_budget(run.budget, chosen),
         shards=shards,
         output=output,
         stakes=stakes,
         sequential=gate.sequential,
         summary=gate.summary,
     )
+
+
+def _budget(amount: str | None, judge: BaseJudge) -> Budget | None:
+    """The budget of the file, with --budget. Raises InputError for an amount that is none, or without prices."""
+    from assay.cli.config_defaults import budget_meant
+
+    of_the_file = budget_meant()
+    if amount is None:
+        return of_the_file
+    from assay.cli.amounts import budget_of_amount
+
+    return budget_of_amount(amount, judge, of_the_file)
 
 
 def _keep_detached(job: ScoreJob, detached: Detached) -> None:

@@ -76,6 +76,10 @@ class RunOptions:
     ] = None
     concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16
     deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None
+    budget: Annotated[
+        str | None,
+        typer.Option(metavar="AMOUNT", help="Spend at most this on the judge, as 5USD; rows beyond it are skipped."),
+    ] = None
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False
     detach: Annotated[
         bool,

@@ -131,11 +131,12 @@ class JudgeSettings(Table):
 
 
 class PricesTable(Table):
-    """The table [budget.prices]: dollars per million tokens."""
+    """The table [budget.prices], or one of [prices]: dollars per million tokens."""
 
     prompt: Price
     completion: Price
     cached: Price | None = None
+    cache_write: Price | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -155,8 +156,9 @@ class BudgetTable(Table):
     tokens_per_day: Whole = None
     dollars_per_minute: Dollars = None
     dollars_per_day: Dollars = None
+    dollars: Dollars = None
 
-    @field_validator("dollars_per_minute", "dollars_per_day")
+    @field_validator("dollars_per_minute", "dollars_per_day", "dollars")
     @classmethod
     def _check_prices(cls, value: Any, info: ValidationInfo) -> Any:
         if info.data.get("prices", ...) is None:
@@ -263,6 +265,7 @@ class ConfigTables(Table):
         Annotated[Texts, Tag("names")] | Annotated[dict[str, dict[str, Any]], Tag("tables")], Discriminator(_form)
     ] = ()
     budget: BudgetTable = BudgetTable()
+    prices: dict[Annotated[str, Field(pattern=r"\S")], PricesTable] = {}
     gates: GatesTable = GatesTable()
     alerts: Annotated[tuple[AlertTable, ...], BeforeValidator(_array), Field(description="tables, [[alerts]]")] = ()
     timezone: Annotated[str, AfterValidator(_check_timezone), Field(description="a text")] = UTC_NAME

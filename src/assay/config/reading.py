@@ -15,7 +15,7 @@ from assay.config.models import JudgeSettings, LiveSettings
 from assay.config.table import Section
 from assay.config.trust import is_trusted
 from assay.config.validation import check
-from assay.judges.budget.budget import Budget
+from assay.judges.budget.budget import Budget, Prices
 from assay.live.alerts.rules import AlertRule
 from assay.metrics.base import Metric
 from assay.records.field_names import field_of
@@ -36,6 +36,7 @@ class Config:
         judge: Judge and its options. A setting that the file does not have is None.
         metrics: Metrics with their parameters. Empty: the file names none.
         budget: Limits for the judge. None: the file has no budget.
+        prices: Prices by judge ("openai:MODEL") or by model, before those that are known. Empty: none.
         gates: Quality gate and its baseline. None: the file has no gate.
         alerts: Alert rules on live runs. Empty: the file has none.
         timezone: IANA name of the time zone of windows and days.
@@ -55,6 +56,7 @@ class Config:
     judge: JudgeSettings = field(default_factory=JudgeSettings)
     metrics: tuple[Metric, ...] = ()
     budget: Budget | None = None
+    prices: Mapping[str, Prices] = field(default_factory=dict)
     gates: GateSettings | None = None
     alerts: tuple[AlertRule, ...] = ()
     timezone: str = UTC_NAME
@@ -107,6 +109,7 @@ def _read(whole: Section, folder: Path, here: Path, *, trusted: bool) -> Config:
         else judge.model_copy(update={"instructions": folder / judge.instructions}),
         metrics=metrics,
         budget=budget_in(whole.section("budget"), tables.budget),
+        prices={name: Prices(**table.model_dump()) for name, table in tables.prices.items()},
         gates=gate_in(whole.section("gates"), tables.gates, metrics, folder),
         alerts=alerts_in(whole.items("alerts"), tables.alerts, metrics),
         timezone=tables.timezone,

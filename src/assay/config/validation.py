@@ -77,6 +77,7 @@ def _path(loc: tuple[int | str, ...], values: Any) -> tuple[str, ...]:
 
 def _error(table: Section, key: str, first: Any) -> InputError:
     kind, of_table = first["type"], AlertTable if table.path[:1] == _ARRAY else _MODELS.get(table.path, RuleTable)
+    of_table = PricesTable if table.path[:1] == ("prices",) else of_table
     if kind == "value_error":
         return table.error(key, str(first["ctx"]["error"]).removeprefix(f"{key}: "))
     if kind == "extra_forbidden":

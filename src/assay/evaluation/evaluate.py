@@ -24,6 +24,7 @@ from assay.evaluation.run_names import same_model_at_other_address, start_run
 from assay.evaluation.summary import Summary
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, check_budget, spending
+from assay.judges.budget.known_prices import prices_for_run
 from assay.judges.cache import JudgementCache
 from assay.judges.no_judge import NoJudge, judge_if_asked
 from assay.judges.protocol import BatchedQuestions
@@ -228,6 +229,7 @@ def _begin(
     kept = store if isinstance(store, Store) else Store(store) if store is not None else TemporaryStore()
     result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name,
                     expected=source.total_for_estimates(), default_metrics=metrics is None)  # fmt: skip
+    result.prices = prices_for_run(judge, None if options.budget is None else options.budget.prices)
     for metric in chosen:
         result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         result.parameters[metric.label] = repr(metric)

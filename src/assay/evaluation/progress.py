@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from assay._util.terminal import is_terminal, pluralize, width
 from assay._util.throughput import Pace
 from assay.errors import printable
+from assay.evaluation.display.cost import dollars_in_words
 
 if TYPE_CHECKING:
     from rich.progress import Task
@@ -167,7 +168,19 @@ def status_parts(result: Result) -> list[str]:
     errors = sum(summary.total - summary.scored for summary in result.metrics.values())
     calls = result.usage.calls
     said = [f"{first.metric} {first.mean:.3f}"] if first is not None and first.mean is not None else []
-    return [*said, *([pluralize(calls, "call")] if calls else []), *([f"{errors:,} not scored"] if errors else [])]
+    cost = _cost_so_far(result) if calls else []
+    calls_said = [pluralize(calls, "call")] if calls else []
+    return [*said, *calls_said, *cost, *([f"{errors:,} not scored"] if errors else [])]
+
+
+def _cost_so_far(result: Result) -> list[str]:
+    """What is spent, and what all rows may cost, were they like those that are done."""
+    spent = result.dollars
+    if spent is None:
+        return []
+    if not result.rows or not result.expected or result.expected <= result.rows:
+        return [dollars_in_words(spent)]
+    return [f"{dollars_in_words(spent)} of about {dollars_in_words(spent * result.expected / result.rows)}"]
 
 
 def fitting(parts: list[str], room: int) -> str:

@@ -21,6 +21,7 @@ from assay.evaluation.overview import Overview, OverviewFacts
 from assay.evaluation.quote_counts import QuoteCounts
 from assay.evaluation.stored_figures import FIGURES, StoredFigures
 from assay.evaluation.summary import Summary
+from assay.judges.budget.budget import Prices, dollars_of
 from assay.records import BY_CONVENTION, ScoredSample, Usage
 from assay.sinks.writing import Deliveries
 from assay.store.digests import RowDigests
@@ -109,6 +110,9 @@ class Result:
         parameters: Label of a metric -> the metric with its parameters, in words.
         rows: Number of rows that are scored and can be read.
         usage: Calls and tokens of the judge in this run.
+        metric_usage: Label of a metric -> calls and tokens that its rows took in this run. What two metrics share
+            counts at the first that asked.
+        prices: Prices that the tokens were paid at. None: not known.
         cache_hits: Judgements that came from the cache.
         seconds: Duration of the run.
         stopped: Why the run did not finish; None for a run that did.
@@ -142,6 +146,8 @@ class Result:
     parameters: dict[str, str] = field(default_factory=dict)
     rows: int = 0
     usage: Usage = field(default_factory=Usage)
+    metric_usage: dict[str, Usage] = field(default_factory=dict)
+    prices: Prices | None = None
     cache_hits: int = 0
     seconds: float = 0.0
     stopped: str | None = None
@@ -206,6 +212,8 @@ class Result:
             name, store, info["judge"], selection=selection, stopped=info.get("stopped"), ended=run_end_in(info)
         )
         result.usage = Usage.from_dict(info["usage"]) if info.get("usage") else Usage()
+        result.metric_usage = {name: Usage.from_dict(one) for name, one in info.get("metric_usage", {}).items()}
+        result.prices = Prices(**info["prices"]) if info.get("prices") else None
         result.cache_hits, result.seconds = info.get("cache_hits", 0), info.get("seconds", 0.0)
         result.parameters = info.get("parameters", {})
         result.deliveries = {name: Deliveries.from_dict(found) for name, found in info.get("deliveries", {}).items()}
@@ -262,6 +270,7 @@ class Result:
         """What is known of a window: samples that were heard and have no row; the whole run's end is not its own."""
         assert self.selection is not None
         self.expected, self.usage, self.cache_hits, self.seconds = None, Usage(), 0, 0.0
+        self.metric_usage = {}
         window = self.selection.window
         if window is None:
             return
@@ -394,6 +403,13 @@ class Result:
         self.overview.add(self.rows if number is None else number, scored, together, facts)
         for name, score in scored.scores.items():
             self.metrics.setdefault(name, Summary(metric=name)).add(score, together)
+            if score.usage.calls:
+                self.metric_usage[name] = self.metric_usage.get(name, Usage()) + score.usage
+
+    @property
+    def dollars(self) -> float | None:
+        """What the judge cost in this run, cached input and batches at their own prices. None: not known."""
+        return dollars_of(self.usage, self.prices)
 
     def cluster_by(self, column: str) -> Self:
         """Compute the intervals again with rows that share a value as one cluster.
@@ -431,6 +447,9 @@ class Result:
             "metrics": list(self.metrics),
             "parameters": self.parameters,
             "usage": self.usage.to_dict(),
+            "metric_usage": {name: usage.to_dict() for name, usage in self.metric_usage.items()},
+            "prices": None if self.prices is None else self.prices.to_dict(),
+            "dollars": self.dollars,
             "cache_hits": self.cache_hits,
             "seconds": self.seconds,
             "stopped": self.stopped,

@@ -25,7 +25,7 @@ class RunLine(Tabular):
     """
 
     _noun = "run"
-    _columns = "run started rows errors metrics judge note data stopped ended missing pruned"
+    _columns = "run started rows errors metrics judge note data stopped ended missing pruned dollars"
 
     run: str
     started: float
@@ -38,6 +38,7 @@ class RunLine(Tabular):
     ended: str | None = None
     missing: int = 0
     pruned: int = 0
+    dollars: float | None = None
 
     @property
     def errors(self) -> int:
@@ -47,7 +48,8 @@ class RunLine(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """The line as plain JSON values."""
         summaries = {name: summary.to_dict() for name, summary in self.metrics.items()}
-        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "ended", "missing", "pruned", "errors")
+        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "ended", "missing", "pruned", "errors",
+                 "dollars")  # fmt: skip
         return {**{name: getattr(self, name) for name in names}, "metrics": summaries}
 
 
@@ -66,7 +68,7 @@ def runs_of(store: Store, limit: int | None = None) -> ResultRows[RunLine]:
             metrics = {name: Summary.from_dict(name, found) for name, found in kept.items()}
         else:
             metrics = _summaries(store, run, info, rows)
-        said = {name: info.get(name) for name in ("judge", "note", "data", "stopped")}
+        said = {name: info.get(name) for name in ("judge", "note", "data", "stopped", "dollars")}
         lines.append(
             RunLine(
                 run=run,

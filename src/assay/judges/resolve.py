@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
 from assay.judges.base import BaseJudge, JudgeSpec
+from assay.judges.providers.table import PROVIDERS, provider_judge
 
 if TYPE_CHECKING:
     from assay.judges.instructions import InstructionsSpec
@@ -23,6 +24,11 @@ def resolve_judge(
 
     * None or `"embedded"`: the embedded judge, offline, on the CPU, free
     * `"openai:MODEL"`: an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
+    * `"PROVIDER:MODEL"` with azure, mistral, groq, openrouter, together, deepseek, ollama, vllm or lmstudio: the same
+      at this provider's address with the key of its variable, see `assay.judges.providers.table`
+    * `"anthropic:MODEL"`, `"gemini:MODEL"`, `"vertex:MODEL"`, `"bedrock:MODEL"`: the provider's own protocol; `options`
+      go to `AnthropicJudge`, `GeminiJudge`, `VertexJudge`, `BedrockJudge`
+    * `"any-llm:PROVIDER:MODEL"`: a provider that the library any-llm knows; `options` go to `AnyLlmJudge`
     * `"openai-batch:MODEL"`, `"anthropic-batch:MODEL"`: a provider's batches, at half the price and within a day;
       `options` go to `OpenAIBatchJudge`, `AnthropicBatchJudge`
     * `"decisions:MODEL"`: OpenAI's classifier endpoint; `options` go to `DecisionsJudge`
@@ -60,13 +66,18 @@ def check_judge(judge: JudgeSpec) -> None:
     """
     known = judge is None or judge == "embedded" if isinstance(judge, str | None) else isinstance(judge, BaseJudge)
     scheme, _, name = judge.partition(":") if isinstance(judge, str) else ("", "", "")
-    if not known and not (name and scheme in _SCHEMES):
+    if not known and not (name and (scheme in _SCHEMES or scheme in PROVIDERS)):
         resolve_judge(judge)  # a framework's model, or none at all
 
 
 #: What makes the judge of a name, by what stands before its colon. Loaded by name: a cascade resolves names itself.
 _SCHEMES: Mapping[str, str] = {
     "openai": "assay.judges.llm.openai:OpenAIJudge",
+    "anthropic": "assay.judges.providers.anthropic:AnthropicJudge",
+    "gemini": "assay.judges.providers.gemini:GeminiJudge",
+    "vertex": "assay.judges.providers.gemini:VertexJudge",
+    "bedrock": "assay.judges.providers.bedrock:BedrockJudge",
+    "any-llm": "assay.judges.providers.any_llm:AnyLlmJudge",
     "openai-batch": "assay.judges.batch.judge:OpenAIBatchJudge",
     "anthropic-batch": "assay.judges.batch.judge:AnthropicBatchJudge",
     "decisions": "assay.judges.classifier.judge:DecisionsJudge",
@@ -86,6 +97,8 @@ def _resolved(judge: JudgeSpec, options: Mapping[str, Any]) -> BaseJudge:
         if name and scheme in _SCHEMES:
             made: BaseJudge = resolve_name(_SCHEMES[scheme])(name, **options)
             return made
+        if name and scheme in PROVIDERS:
+            return provider_judge(scheme, name, **options)
     if isinstance(judge, BaseJudge):
         if options:
             raise InputError(f"judge: options {sorted(options)} go with a judge named by text, not with a judge object")
@@ -98,16 +111,29 @@ def _resolved(judge: JudgeSpec, options: Mapping[str, Any]) -> BaseJudge:
             return _resolved(foreign, options)
     expected = (
         "'embedded', 'openai:MODEL', 'openai-batch:MODEL', 'anthropic-batch:MODEL', 'decisions:MODEL', "
-        "'systemone:MODEL', 'cascade:PATH', "
-        "'local:PATH', a judge object, a LangChain chat model or a LlamaIndex LLM"
+        "'systemone:MODEL', 'cascade:PATH', 'local:PATH', "
+        f"PROVIDER:MODEL with {', '.join([*_NATIVE, *PROVIDERS])} or any-llm, "
+        "a judge object, a LangChain chat model or a LlamaIndex LLM"
     )
     raise InputError(f"judge: expected {expected}, got {judge!r}{_suggestion(judge)}")
 
 
+#: Providers with a protocol of their own.
+_NATIVE = ("anthropic", "gemini", "vertex", "bedrock")
+
+
 def _suggestion(judge: object) -> str:
-    """The way out for a name that nearly is one: a slip in 'embedded', or a model without who serves it."""
-    if not isinstance(judge, str) or not judge or ":" in judge:
+    """The way out for a name that nearly is one: a slip in a name, or a model without who serves it."""
+    if not isinstance(judge, str) or not judge:
         return ""
+    scheme, colon, name = judge.partition(":")
+    if colon and name:
+        close = difflib.get_close_matches(scheme.casefold(), [*_SCHEMES, *PROVIDERS], n=1, cutoff=0.7)
+        if close:
+            return f"; did you mean '{close[0]}:{name}'?"
+        return f"; where the library any-llm knows {scheme!r}, it is 'any-llm:{judge}'"
+    if colon:
+        return "; name the model after the colon" if scheme in {*_SCHEMES, *PROVIDERS} else ""
     if difflib.get_close_matches(judge.casefold(), ["embedded"], cutoff=0.7):
         return "; did you mean 'embedded'?"
     return f"; a model of OpenAI's, or of another endpoint with base_url=, is 'openai:{judge}'"

@@ -38,12 +38,15 @@ class Usage(Record):
         prompt_tokens: Tokens of the prompts; None: the endpoint did not report them (unknown is not 0).
         completion_tokens: Tokens of the replies; None as above.
         cached_tokens: Tokens of the prompts that the endpoint had cached; None as above.
+        cache_write_tokens: Tokens of the prompts that the endpoint wrote to its cache at a price of their own. None: it
+            reported none.
     """
 
     calls: int = 0
     prompt_tokens: int | None = 0
     completion_tokens: int | None = 0
     cached_tokens: int | None = 0
+    cache_write_tokens: int | None = None
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: Any) -> Any:
@@ -65,7 +68,13 @@ class Usage(Record):
             prompt_tokens=plus(self.prompt_tokens, other.prompt_tokens),
             completion_tokens=plus(self.completion_tokens, other.completion_tokens),
             cached_tokens=plus(self.cached_tokens, other.cached_tokens),
+            cache_write_tokens=_sum(self.cache_write_tokens, other.cache_write_tokens),
         )
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    """The sum of counts, of which None are left out."""
+    return b if a is None else a if b is None else a + b
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

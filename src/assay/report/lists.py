@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay._util.rich_text import SafeText as Text
 from assay._util.terminal import pluralize
+from assay.evaluation.display.cost import dollars_in_words
 from assay.evaluation.display.explanation import Explanation
 from assay.evaluation.display.table import cells, judge_in_words
 
@@ -35,6 +36,8 @@ def runs_list(lines: Iterable[RunLine]) -> RenderableType:
             facts.append(f"{line.pruned} pruned")
         if line.errors:
             facts.append(f"{line.errors} skipped or failed")
+        if line.dollars:
+            facts.append(dollars_in_words(line.dollars))
         blocks.append(Text(line.run, style="bold").append(f"  {when}", style="not bold dim"))
         means = []
         for summary in line.metrics.values():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from assay._util.terminal import pluralize, width
 from assay.evaluation.completeness import rows_in_words
+from assay.evaluation.display.cost import cost_in_words, costs_by_metric
 from assay.evaluation.display.overview_table import EXPLAINED, overview_table
 from assay.evaluation.overview import Overview
 from assay.evaluation.quote_counts import QuoteCounts
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
     from assay._util.rich_text import SafeText
+    from assay.judges.budget.budget import Prices
     from assay.records import Usage
     from assay.sinks.writing import Deliveries
     from assay.stats import Estimate
@@ -32,6 +34,8 @@ class RunTotals(Protocol):
     metrics: dict[str, Summary]
     rows: int
     usage: Usage
+    metric_usage: dict[str, Usage]
+    prices: Prices | None
     cache_hits: int
     seconds: float
     deliveries: dict[str, Deliveries]
@@ -91,13 +95,15 @@ def footer(result: RunTotals) -> str:
         if usage.prompt_tokens is None or usage.completion_tokens is None
         else f"{usage.prompt_tokens + usage.completion_tokens} tokens"
     )
-    cost = f"{pluralize(usage.calls, 'call')}, {tokens}" if usage.calls else "no LLM calls"
+    price = cost_in_words(usage, result.rows, result.prices)
+    cost = f"{pluralize(usage.calls, 'call')}, {tokens}, {price}" if usage.calls else "no LLM calls"
     rows = rows_in_words(result.rows, result.lost)
     said = f" ({result.note})" if result.note else ""
     lines = [
         f"run {result.run}{said}: {rows} in {result.seconds:.1f} s; {judge_in_words(result.judge)}; {cost}, "
         f"{pluralize(result.cache_hits, 'cache hit')}"
     ]
+    lines += [by_metric] if (by_metric := costs_by_metric(result.metric_usage, result.prices)) else []
     lines += [f"INCOMPLETE: {reason}" for reason in result.incomplete]
     if result.cluster is not None:
         lines.append(f"intervals take rows with one {result.cluster} together: {_clusters(result.metrics)}")

@@ -38,6 +38,9 @@ class ShardMerger:
         if fresh:
             self.result.usage += Usage.from_dict(entry["usage"])
             self.result.cache_hits += entry["cache_hits"]
+            for name, usage in entry.get("metric_usage", {}).items():
+                known = self.result.metric_usage.get(name, Usage())
+                self.result.metric_usage[name] = known + Usage.from_dict(usage)
 
 
 class Driver:

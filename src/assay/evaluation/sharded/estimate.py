@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay._util.tabular import Tabular
 from assay.errors import InputError, printable
-from assay.judges.budget.budget import NANO, Prices
+from assay.judges.budget.budget import NANO, Prices, dollars_of
+from assay.records import ScoredSample, Usage
 
 if TYPE_CHECKING:
     from assay.evaluation.result import Result
@@ -43,9 +45,12 @@ class CostEstimate(Tabular):
         bound: What they wait for: "cores", "calls a minute" or "tokens a minute".
         cpu: Hours of one core.
         calls, prompt, completion: Requests and tokens of an LLM judge; 0 of the embedded one.
-        dollars: Of the judge; None where no prices are known, 0.0 where it is the embedded one.
+        dollars: Of the judge; None where no prices are known, 0.0 where it is the embedded one. Cached input counts at
+            its own price where it is known from a run like this one.
         lean: Gigabytes at most of what is kept with `--lean` and one metric.
         batches: Up to a day for each round of them comes on top of the hours.
+        dollars_low, dollars_high: Ends of the 95% prediction interval of `dollars`, from how much the rows of `like`
+            differ. None: there is no such run, or it has fewer than 2 rows with tokens.
     """
 
     rows: int
@@ -58,6 +63,8 @@ class CostEstimate(Tabular):
     dollars: float | None
     lean: float
     batches: bool = False
+    dollars_low: float | None = None
+    dollars_high: float | None = None
 
     def __str__(self) -> str:
         lines = [f"{self.rows:,} rows: {duration(self.hours)}, which {self.bound} decide"]
@@ -67,7 +74,11 @@ class CostEstimate(Tabular):
         if self.calls:
             lines.append(f"{self.calls:,} calls, {self.prompt:,} tokens of prompts, {self.completion:,} of replies")
         if self.dollars:
-            lines.append(f"{self.dollars:,.2f} dollars")
+            known = self.dollars_low is not None and self.dollars_high is not None
+            spread = f" (95% between {self.dollars_low:,.2f} and {self.dollars_high:,.2f})" if known else ""
+            lines.append(f"{self.dollars:,.2f} dollars{spread}")
+        elif self.dollars is None:
+            lines.append("dollars: the prices are not known")
         return printable("\n  ".join([*lines, f"at most {self.lean:,.1f} GB with --lean and one metric"]))
 
 
@@ -117,9 +128,37 @@ def estimate(
     bound = max(seconds, key=lambda name: seconds[name])
     batches = judge.partition(":")[0].endswith("-batch")
     total = math.ceil(rows * prompt), math.ceil(rows * completion)
-    dollars = None if prices is None else (BATCH if batches else 1.0) * prices.of(*total) / NANO
+    share = BATCH if batches else 1.0
+    dollars = None if prices is None else share * prices.of(*total) / NANO
+    low = high = None
+    if like is not None and prices is not None:
+        dollars, low, high = _dollars_like(like, rows, prices.scaled(share), dollars)
     asked = math.ceil(rows * calls), *total
-    return CostEstimate(rows, seconds[bound] / 3600, bound, cpu / 3600, *asked, dollars, lean, batches)
+    return CostEstimate(rows, seconds[bound] / 3600, bound, cpu / 3600, *asked, dollars, lean, batches, low, high)
+
+
+def _dollars_like(
+    run: Result, rows: int, prices: Prices, otherwise: float | None
+) -> tuple[float | None, float | None, float | None]:
+    """Dollars of so many rows like those of a run, and the ends of their 95% prediction interval.
+
+    The sum of m new rows differs from m times the mean of n old ones with the variance m² s² (1/m + 1/n); the normal
+    quantile is taken, which is too small for a few rows only.
+    """
+    spent = [dollars for row in run if (dollars := _dollars_of_row(row, prices)) is not None]
+    if not spent:
+        return otherwise, None, None
+    whole = dollars_of(run.usage, prices)
+    dollars = rows * (statistics.fmean(spent) if whole is None else whole / run.rows)
+    if len(spent) < 2:
+        return dollars, None, None
+    half = 1.96 * rows * statistics.stdev(spent) * math.sqrt(1 / rows + 1 / len(spent))
+    return dollars, max(0.0, dollars - half), dollars + half
+
+
+def _dollars_of_row(row: ScoredSample, prices: Prices) -> float | None:
+    usage = sum((score.usage for score in row.scores.values()), Usage())
+    return dollars_of(usage, prices) if usage.calls else None
 
 
 def on_the_line(points: Mapping[int, float], at: float) -> float:

@@ -27,6 +27,7 @@ from assay.evaluation.sharded.scoring import JudgeMaker, ShardRecipe, make_judge
 from assay.evaluation.sharded.shards import ROWS_PER_SHARD, Shard
 from assay.evaluation.summary import Summary
 from assay.judges.budget.budget import Budget, check_budget
+from assay.judges.budget.known_prices import prices_for_run
 from assay.metrics.names import MetricSpec
 from assay.records import ScoredSample, fingerprint
 from assay.store.store import Store
@@ -174,6 +175,7 @@ def evaluate_in_shards(
             run="", store=kept, judge=resolved.fingerprint, note=note, data=source.name,
             parameters={metric.label: repr(metric) for metric in chosen}, default_metrics=metrics is None,
         )  # fmt: skip
+        result.prices = prices_for_run(resolved, None if budget is None else budget.prices)
         for metric in chosen:
             result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         info = {**result.info(), "stopped": NOT_FINISHED}
@@ -234,7 +236,7 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
     """
     folder, names = Folder(recipe.out), list(result.metrics)
     before, file, in_file = 0, 0, 0
-    usage, cache_hits = result.usage, result.cache_hits
+    usage, cache_hits, by_metric = result.usage, result.cache_hits, result.metric_usage
     _empty(result, names)
     result.rows, result.quotes, result.overview = 0, QuoteCounts(), Overview()
     merged = ShardMerger(result)
@@ -248,7 +250,7 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
         merged.add(entry, fresh=False)
         rows = _numbered(folder, shard, before, result)
         result.store.put_rows(result.run, rows, started=result.started)
-    result.usage, result.cache_hits = usage, cache_hits
+    result.usage, result.cache_hits, result.metric_usage = usage, cache_hits, by_metric
 
 
 def _numbered(folder: Folder, shard: Shard, before: int, result: Result) -> Iterator[tuple[int, ScoredSample, str]]:

@@ -25,7 +25,7 @@ from assay.judges.budget.sharing import SharedAllowance
 from assay.judges.cache import JudgementCache
 from assay.judges.resolve import resolve_judge
 from assay.metrics import Metric
-from assay.records import Sample, Score, ScoredSample
+from assay.records import Sample, Score, ScoredSample, Usage
 from assay.store.store import Store
 
 #: A judge, its name, or a function (of a module, so that it can be pickled) that makes one.
@@ -193,10 +193,13 @@ class ShardScorer:
 def entry_of(shard: Shard, scored: Sequence[ScoredSample], cache: JudgementCache) -> dict[str, Any]:
     """What the manifest says of a shard: which it is, its summaries, what it cost."""
     summaries: dict[str, Summary] = {}
+    by_metric: dict[str, Usage] = {}
     waiting = 0
     for one in scored:
         for name, score in one.scores.items():
             summaries.setdefault(name, Summary(metric=name)).add(score)
+            if score.usage.calls:
+                by_metric[name] = by_metric.get(name, Usage()) + score.usage
         waiting += any(map(_may_pass, one.scores.values()))
     return {
         "shard": shard.to_dict(),
@@ -204,6 +207,7 @@ def entry_of(shard: Shard, scored: Sequence[ScoredSample], cache: JudgementCache
         "waiting": waiting,
         "summaries": {name: summary.state() for name, summary in summaries.items()},
         "usage": cache.usage.to_dict(),
+        "metric_usage": {name: usage.to_dict() for name, usage in by_metric.items()},
         "cache_hits": cache.cache_hits,
     }
 

@@ -123,7 +123,7 @@ def params_of(body: Mapping[str, Any]) -> dict[str, Any]:
         "model": body["model"],
         "max_tokens": body.get("max_tokens") or body.get("max_completion_tokens") or 4096,
         "messages": [
-            {"role": message["role"], "content": _content(message["content"])}
+            {"role": message["role"], "content": message_content(message["content"])}
             for message in body["messages"]
             if message["role"] != "system"
         ],
@@ -153,7 +153,7 @@ def completion_of(message: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"choices": [choice], "usage": _usage(message.get("usage"))}
 
 
-def _content(content: Any) -> Any:
+def message_content(content: Any) -> Any:
     if not isinstance(content, list):
         return content
     return [_picture(part["image_url"]["url"]) if part.get("type") == "image_url" else part for part in content]

@@ -7,12 +7,12 @@ import logging
 import math
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.base import BaseJudge
-from assay.judges.budget.ledger import DAY, MINUTE, BudgetRefusal, Ledger, Limit, MemoryLedger, Spend
+from assay.judges.budget.ledger import DAY, FOREVER, MINUTE, BudgetRefusal, Ledger, Limit, MemoryLedger, Spend
 from assay.judges.protocol import SPENDING
 from assay.records import ScoreError, Usage
 
@@ -30,6 +30,8 @@ class Prices:
         prompt: Dollars per million prompt tokens, at least 0.
         completion: Dollars per million completion tokens, at least 0.
         cached: Dollars per million prompt tokens that came from the endpoint's cache. None: the price of `prompt`.
+        cache_write: Dollars per million prompt tokens that were written to the endpoint's cache at a price of their
+            own. None: the price of `prompt`.
 
     Raises:
         InputError: A price is no finite number of at least 0.
@@ -38,29 +40,101 @@ class Prices:
     prompt: float
     completion: float
     cached: float | None = None
+    cache_write: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("prompt", "completion", "cached"):
+        for name in ("prompt", "completion", "cached", "cache_write"):
             price = getattr(self, name)
-            if price is None and name == "cached":
+            if price is None and name.startswith("cache"):
                 continue
             if isinstance(price, bool) or not isinstance(price, (int, float)) or not 0 <= price < math.inf:
                 raise InputError(f"Prices: {name}: expected dollars per million tokens, got {price!r}")
 
-    def of(self, prompt: int, completion: int, cached: int = 0) -> int:
+    def of(self, prompt: int, completion: int, cached: int = 0, cache_write: int = 0) -> int:
         """Compute the price of a number of tokens, rounded up.
 
         Args:
             prompt: Prompt tokens, cached ones included.
             completion: Completion tokens.
             cached: Prompt tokens that came from the endpoint's cache. At most `prompt` of them count.
+            cache_write: Prompt tokens that were written to it. At most those count that did not come from it.
 
         Returns:
             The price in nanodollars.
         """
         cached = min(cached, prompt)
+        written = min(cache_write, prompt - cached)
         rate = self.prompt if self.cached is None else self.cached
-        return math.ceil(1000 * ((prompt - cached) * self.prompt + cached * rate + completion * self.completion))
+        writing = self.prompt if self.cache_write is None else self.cache_write
+        read = (prompt - cached - written) * self.prompt + cached * rate + written * writing
+        return math.ceil(round(1000 * (read + completion * self.completion), 3))
+
+    def of_usage(self, usage: Usage) -> int | None:
+        """Compute the price of what a judge used.
+
+        Args:
+            usage: Calls and tokens.
+
+        Returns:
+            The price in nanodollars. None where the endpoint did not report the tokens.
+        """
+        if usage.prompt_tokens is None or usage.completion_tokens is None:
+            return None
+        cached, written = usage.cached_tokens or 0, usage.cache_write_tokens or 0
+        return self.of(usage.prompt_tokens, usage.completion_tokens, cached, written)
+
+    def scaled(self, share: float) -> Prices:
+        """Make the prices with a discount.
+
+        Args:
+            share: What of each price is paid, at least 0.
+
+        Returns:
+            The prices.
+        """
+        if share == 1.0:
+            return self
+        named = ((name, getattr(self, name)) for name in ("prompt", "completion", "cached", "cache_write"))
+        return Prices(**{name: None if price is None else price * share for name, price in named})  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, float]:
+        """Describe the prices as JSON values.
+
+        Returns:
+            Price by name, those that are known.
+        """
+        named = ((name, getattr(self, name)) for name in ("prompt", "completion", "cached", "cache_write"))
+        return {name: price for name, price in named if price is not None}
+
+    def most(self, prompt: int, completion: int) -> int:
+        """Compute the most that a request can cost: all of the prompt at the highest of its prices.
+
+        Args:
+            prompt: Prompt tokens.
+            completion: Completion tokens.
+
+        Returns:
+            The price in nanodollars.
+        """
+        return max(
+            self.of(prompt, completion), self.of(prompt, completion, prompt), self.of(prompt, completion, 0, prompt)
+        )
+
+
+def dollars_of(usage: Usage, prices: Prices | None) -> float | None:
+    """Compute what a judge cost in dollars.
+
+    Args:
+        usage: Calls and tokens.
+        prices: Dollars per million tokens; None: not known.
+
+    Returns:
+        Dollars; 0.0 without a call. None where prices or tokens are not known.
+    """
+    if not usage.calls:
+        return 0.0
+    price = None if prices is None else prices.of_usage(usage)
+    return None if price is None else price / NANO
 
 
 class Budget:
@@ -78,6 +152,7 @@ class Budget:
         tokens_per_day: Tokens of prompts and completions.
         dollars_per_minute: Dollars; needs `prices`.
         dollars_per_day: Dollars; needs `prices`.
+        dollars: Dollars in all, for as long as the ledger lasts; needs `prices`.
         prices: Dollars per million tokens.
         ledger: Where spending is added up; None: in memory, shared by everything that is given this object. A
             `FileLedger` is shared by processes. A worker uses that of its queue.
@@ -95,6 +170,7 @@ class Budget:
         tokens_per_day: int | None = None,
         dollars_per_minute: float | None = None,
         dollars_per_day: float | None = None,
+        dollars: float | None = None,
         prices: Prices | None = None,
         ledger: Ledger | None = None,
     ) -> None:
@@ -105,6 +181,7 @@ class Budget:
             "tokens_per_day": (tokens_per_day, "tokens", DAY),
             "dollars_per_minute": (dollars_per_minute, "nanodollars", MINUTE),
             "dollars_per_day": (dollars_per_day, "nanodollars", DAY),
+            "dollars": (dollars, "nanodollars", FOREVER),
         }
         self._limits: dict[str, Limit] = {}
         for name, (amount, unit, window) in counts.items():
@@ -112,7 +189,7 @@ class Budget:
                 self._limits[name] = Limit(unit, window, _amount(name, amount, unit))  # type: ignore[arg-type]
         if not self._limits:
             raise InputError(f"budget: give at least one limit: {', '.join(counts)}")
-        if prices is None and (dollars_per_minute is not None or dollars_per_day is not None):
+        if prices is None and any(limit.unit == "nanodollars" for limit in self._limits.values()):
             raise InputError("budget: limits in dollars need prices=Prices(prompt=..., completion=...)")
         self.prices = prices
         self.ledger: Ledger = MemoryLedger() if ledger is None else ledger
@@ -138,6 +215,24 @@ class Budget:
         other._free_at, other._refused = 0.0, 0
         return other
 
+    def with_dollars(self, dollars: float, prices: Prices) -> Budget:
+        """Make the same limits with one on all that is spent.
+
+        Args:
+            dollars: Dollars in all.
+            prices: Dollars per million tokens.
+
+        Returns:
+            A new budget, over the same ledger.
+
+        Raises:
+            InputError: `dollars` is not above 0.
+        """
+        added = Budget(dollars=dollars, prices=prices)
+        other = self.on(self.ledger)
+        other._limits, other.prices = {**self._limits, **added._limits}, self.prices or prices
+        return other
+
     def reserve(self, prompt_tokens: int, completion_tokens: int, share: float = 1.0) -> BudgetReservation:
         """Reserve one request.
 
@@ -152,7 +247,7 @@ class Budget:
         Raises:
             JudgeFailure: There is no room (budget); the message has the limit and when it has room again.
         """
-        estimate = self._spend(prompt_tokens, completion_tokens, share=share)
+        estimate = self._estimate(prompt_tokens, completion_tokens, share)
         try:
             answer = self.ledger.take(estimate, tuple(self._limits.values()))
         except Exception as error:  # what cannot be counted is not spent
@@ -185,15 +280,23 @@ class Budget:
         }
         return {**state, "refused": {"requests": float(self._refused), "frees_in": round(self.frees_in(), 1)}}
 
-    def _spend(self, prompt: int, completion: int, cached: int = 0, calls: int = 1, *, share: float = 1.0) -> Spend:
-        price = 0 if self.prices is None else self.prices.of(prompt, completion, cached)
-        return Spend(calls, prompt + completion, math.ceil(price * share))
+    def _estimate(self, prompt: int, completion: int, share: float) -> Spend:
+        price = 0 if self.prices is None else self.prices.most(prompt, completion)
+        return Spend(1, prompt + completion, math.ceil(price * share))
+
+    def _used(self, usage: Usage, share: float) -> Spend:
+        price = None if self.prices is None else self.prices.of_usage(usage)
+        tokens = (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+        return Spend(max(1, usage.calls), tokens, math.ceil((price or 0) * share))
 
     def _told(self, refusal: BudgetRefusal, estimate: Spend) -> str:
         limit = refusal.limit
         name = next(name for name, known in self._limits.items() if known == limit)
         wanted = _in_units(limit, getattr(estimate, limit.unit))
         stated = f"budget {name}={_in_units(limit, limit.amount)}"
+        if refusal.wait is None and limit.window == FOREVER:
+            spent = _in_units(limit, refusal.spent)
+            return f"{stated}: {spent} are spent, and {_NEVER} {wanted}; raise the limit"
         if refusal.wait is None:
             return f"{stated}: {_NEVER} {wanted}; raise the limit, or lower window_tokens or max_output_tokens"
         self._free_at = max(self._free_at, time.monotonic() + refusal.wait)
@@ -222,9 +325,8 @@ class BudgetReservation:
         budget = self._budget
         prompt = self._prompt if usage.prompt_tokens is None else usage.prompt_tokens
         completion = self._completion if usage.completion_tokens is None else usage.completion_tokens
-        calls, share = max(1, usage.calls), self._share
-        used = budget._spend(prompt, completion, usage.cached_tokens or 0, calls, share=share)
-        change = used - budget._spend(self._prompt, self._completion, share=share)
+        used = budget._used(replace(usage, prompt_tokens=prompt, completion_tokens=completion), self._share)
+        change = used - budget._estimate(self._prompt, self._completion, self._share)
         if change == Spend():
             return
         try:

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 MINUTE, DAY = 60, 86_400
-BUCKETS: Mapping[int, int] = {MINUTE: 1, DAY: 60}
+FOREVER = 10**10  # seconds: longer than any ledger lasts
+BUCKETS: Mapping[int, int] = {MINUTE: 1, DAY: 60, FOREVER: FOREVER}
 LONGEST = 60.0  # seconds that an advance may last
 SHARE = 100  # an advance is at most one part in so many of what is left
 
@@ -55,7 +56,7 @@ class Limit:
 
     Attributes:
         unit: "calls", "tokens" or "nanodollars".
-        window: Length of the window in seconds, 60 or 86,400.
+        window: Length of the window in seconds: 60, 86,400, or `FOREVER`.
         amount: Maximum of the unit in the window.
     """
 
@@ -148,7 +149,7 @@ def refusal(spend: Spend, limits: Sequence[Limit], rows: Mapping[int, Rows], now
         spent = sum(amount for _, amount in held)
         if spent + wanted <= limit.amount or not wanted:
             continue
-        if wanted > limit.amount:
+        if wanted > limit.amount or limit.window == FOREVER:
             return BudgetRefusal(limit, spent, None)
         over, wait = spent + wanted - limit.amount, 0.0
         for bucket, amount in held:

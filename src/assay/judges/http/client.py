@@ -6,8 +6,9 @@ and headers from there. Redirects are not followed: texts and keys go to the add
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -17,6 +18,9 @@ from assay._util.install_hints import install_package
 from assay.errors import InputError, MissingExtra
 
 OPENAI = "https://api.openai.com/v1"
+
+#: Makes the headers that open an endpoint from method, address, headers and content of one request.
+Authorize = Callable[[str, str, Mapping[str, str], bytes], Mapping[str, str]]
 
 #: Headers that a request needs, whatever the environment says. The client's own begin with x-stainless.
 _NEEDED = frozenset(
@@ -29,7 +33,8 @@ class Address:
     """Where an endpoint is, and what opens it.
 
     `url` is up to the version, without user, password and query; `path_of` the path of a request there. `key_header`:
-    what the key is sent in, where not as `Authorization: Bearer`.
+    what the key is sent in, where not as `Authorization: Bearer`. `authorize`: makes headers for each request, where a
+    key does not open the endpoint: a signature, or a token that expires. It runs in a thread.
     """
 
     url: str
@@ -38,6 +43,7 @@ class Address:
     headers: tuple[tuple[str, str], ...] = ()
     azure: bool = False
     key_header: str | None = None
+    authorize: Authorize | None = None
 
     @classmethod
     def of(
@@ -99,7 +105,8 @@ class Address:
         headers = dict(self.headers) | ({self.key_header: self.key} if self.key_header else {})
         # it looks at every header, which takes a while: only where there is something to take away
         foreign = self.url != OPENAI and any(name.startswith("OPENAI_") for name in os.environ)
-        hooks = {"request": [strip]} if foreign or self.key_header else {}
+        strips = [strip] if foreign or self.key_header or self.authorize else []
+        hooks = {"request": [*strips, *([_authorizing(self.authorize)] if self.authorize else [])]}
         return openai.AsyncOpenAI(
             api_key=self.key,
             base_url=self.url,
@@ -119,6 +126,15 @@ class Address:
 def _certificates(file: str | None, folder: str | None) -> Any:
     """What the library trusts with these variables. Each client would read the certificates anew, in 0.05 s."""
     return http_library().create_ssl_context()
+
+
+def _authorizing(authorize: Authorize) -> Any:
+    async def hook(request: Any) -> None:
+        kept = {name: value for name, value in request.headers.items() if name in ("host", "content-type")}
+        made = await asyncio.to_thread(authorize, request.method, str(request.url), kept, request.content)
+        request.headers.update(made)
+
+    return hook
 
 
 def _openai() -> Any:

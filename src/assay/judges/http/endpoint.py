@@ -203,11 +203,15 @@ class Endpoint:
             raise self._trouble(model, response.status, response.text, response.headers)
         body = response.body()
         if expected == "choices":
-            body = completion_of(body)
+            body = self._completion(body)
         present = isinstance(body, dict) and (body.get(expected) or (expected in _MAY_BE_EMPTY and expected in body))
         if present and (expected != "choices" or error_in(body) is None):
             return body  # type: ignore[no-any-return]  # a dict, as JSON has them
         raise self._no_answer(model, response, body, expected)
+
+    def _completion(self, body: Any) -> Any:
+        """The body of a response as a chat completion, where it is one in another form."""
+        return completion_of(body)
 
     def _no_answer(self, model: str, response: Response, body: Any, expected: str) -> Exception:
         """What a response with HTTP 200 means that holds no answer."""

@@ -60,6 +60,7 @@ def usage_of(usage: Any) -> Usage:
         cached_tokens=count_of(
             {**usage, **details}, "cached_tokens", "cache_read_input_tokens", "prompt_cache_hit_tokens"
         ),
+        cache_write_tokens=count_of(usage, "cache_write_tokens"),
     )
 
 

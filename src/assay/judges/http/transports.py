@@ -94,7 +94,7 @@ class Transport(Protocol):
 
 def transport_to(address: Address, timeout: float) -> Transport:
     """The cheapest transport that means the same, for the running event loop."""
-    if _added_by_environment(address) or not _has_aiohttp():
+    if address.authorize is not None or _added_by_environment(address) or not _has_aiohttp():
         return ClientTransport(address.client(timeout))
     return PlainTransport(address)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from assay.errors import Cause, JudgeFailure
 from assay.judges.http.content_filters import blocked_categories
-from assay.judges.http.endpoint import Body, Endpoint
+from assay.judges.http.endpoint import Body
 from assay.judges.http.replies import prompt_tokens_of, usage_of
 from assay.judges.llm.judge import Reply
 from assay.judges.llm.labels import Token
@@ -37,7 +37,18 @@ class ChatMessage:
     ended: str | None
 
 
-def reply_of(body: Body, endpoint: Endpoint) -> ChatMessage:
+class ReplySource(Protocol):
+    """What a reply came from, for messages."""
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+
+    def scrub(self, text: str) -> str:
+        """The text without secrets."""
+
+
+def reply_of(body: Body, endpoint: ReplySource) -> ChatMessage:
     """The first choice. Raises JudgeFailure REFUSED or CONTENT_FILTER, with what the endpoint said as `raw`."""
     choice = _first(body["choices"])
     message = choice.get("message") or {} if choice is not None else None  # a filter leaves none

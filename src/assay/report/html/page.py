@@ -22,6 +22,7 @@ from assay._util.version import __version__
 from assay.analysis.comparison.sentences import regressions, regressions_there
 from assay.errors import MissingExtra, printable
 from assay.evaluation.completeness import rows_in_words
+from assay.evaluation.display.cost import cost_in_words, costs_by_metric
 from assay.evaluation.display.marks import scale, share
 from assay.evaluation.display.overview_table import answer_lines, overview_note, share_cells
 from assay.evaluation.summary import CONFIDENCE
@@ -220,6 +221,8 @@ def _cost(result: Result) -> dict[str, Any]:
         "judge": result.judge,
         "calls": f"{usage.calls:,}",
         **{name: "unknown" if count is None else f"{count:,}" for name, count in counts.items()},
+        "price": cost_in_words(usage, result.rows, result.prices) if usage.calls else "",
+        "by_metric": costs_by_metric(result.metric_usage, result.prices),
         "cache_hits": f"{result.cache_hits:,}",
         "seconds": f"{result.seconds:,.1f}",
     }
