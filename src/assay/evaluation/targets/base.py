@@ -73,7 +73,7 @@ class Answer:
         """Read what `to_dict` wrote."""
         sample = Sample.from_dict(data["sample"])
         numbers = {name: data.get(name) for name in NUMBERS}
-        return cls(text=sample.answer or "", contexts=sample.contexts, messages=sample.messages, cached=True, **numbers)  # type: ignore[arg-type]
+        return cls(text=sample.answer or "", contexts=sample.contexts, messages=sample.messages, cached=True, **numbers)
 
 
 #: The fields of an answer that are numbers.
@@ -100,9 +100,12 @@ class Target(Protocol):
         attempts: Attempts at one question by default.
     """
 
-    name: str
-    version: str | None
     attempts: int
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str | None: ...
 
     def check(self, variables: Variables) -> None:
         """Raise InputError for variables that it does not take."""

@@ -94,7 +94,7 @@ class FunctionTarget:
             given_up.set()
         answer = with_captured(answer, captured.samples())
         if answer.input_tokens is None and tokens:
-            answer = replace(answer, **tokens)
+            answer = replace(answer, input_tokens=tokens.get("input_tokens"), output_tokens=tokens.get("output_tokens"))
         return answer
 
     async def _awaited(
@@ -334,16 +334,27 @@ def source_version(function: Any) -> str | None:
     """
     fixed: list[Any] = []
     while isinstance(function, functools.partial):
-        fixed.append([function.args, sorted(function.keywords.items())])
+        fixed.append([list(function.args), sorted(function.keywords.items())])
         function = function.func
     if not inspect.isfunction(function):
         return None
     try:
-        fixed.append([cell.cell_contents for cell in function.__closure__ or ()])
-        fixed.append([function.__defaults__, sorted((function.__kwdefaults__ or {}).items())])
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        defaults = list(function.__defaults__ or ())
+        fixed.append([cells, defaults, sorted((function.__kwdefaults__ or {}).items())])
+        if not _is_constant(fixed):
+            return None
         module = sys.modules.get(function.__module__)
         source = inspect.getsource(module) if module is not None else inspect.getsource(function)
-        told = json.dumps([function.__qualname__, function.__code__.co_firstlineno, fixed, source])
+        code = function.__code__
+        told = json.dumps([function.__qualname__, code.co_firstlineno, fixed, source])
     except (OSError, TypeError, ValueError, RecursionError):
         return None
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _is_constant(value: object, depth: int = 4) -> bool:
+    """Whether a value is the same as long as the process runs; the lists that hold such values are ours."""
+    if isinstance(value, tuple) or (depth > 1 and isinstance(value, list)):
+        return depth > 0 and all(_is_constant(item, depth - 1) for item in value)
+    return value is None or isinstance(value, (str, int, float))

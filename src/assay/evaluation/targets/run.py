@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay._util.sync import facade
-from assay._util.tabular import Tabular
+from assay._util.tabular import Tabular, record_of
 from assay._util.terminal import pluralize
 from assay.data import ColumnMap, Data, RowError, Rows, missing_columns, open_data
 from assay.data.open_source import OpenSource
@@ -108,7 +108,7 @@ class TargetRuns(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values."""
         return {
-            "runs": [{**row, "repeats": [each.to_dict() for each in one.repeats], "scores": one.result.to_dict()}
+            "runs": [{**row, "repeats": [record_of(each) for each in one.repeats], "scores": one.result.to_dict()}
                      for row, one in zip(self._items(), self.runs, strict=True)],
             "notes": list(self.notes),
         }  # fmt: skip
