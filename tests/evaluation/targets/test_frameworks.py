@@ -25,6 +25,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import BaseRetriever as NodeRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 
 class Retriever(BaseRetriever):
@@ -99,3 +100,17 @@ def test_values_of_vary_are_input_variables_of_a_chain() -> None:
     runs = assay.run(prompt | Model(), rows, [length], vary={"style": ["prose", "verse"]}, store=None, progress=False)
     assert [result.rows for result in runs.results] == [1, 1]
     assert {one.variables["style"] for one in runs.runs} == {"prose", "verse"}
+
+
+class Agent(Workflow):
+    @step
+    async def answer(self, event: StartEvent) -> StopEvent:
+        return StopEvent(result=f"because {event.user_msg}")
+
+
+def test_agents_of_both_frameworks_answer() -> None:
+    agents = pytest.importorskip("langchain.agents")
+    for agent in (agents.create_agent(Model(), []), Agent()):
+        runs = assay.run(agent, [{"question": "why?"}], [length], store=None, progress=False)
+        (sample,) = (scored.sample for _, scored in runs.result.all_rows())
+        assert "why?" in (sample.answer or ""), runs.result.errors

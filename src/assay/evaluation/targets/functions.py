@@ -47,6 +47,7 @@ class FunctionTarget:
     def __init__(self, call: Any, *, name: str | None = None, version: str | None = None) -> None:
         method = None if inspect.isroutine(call) or inspect.isclass(call) else _method_of(call)
         self._call = call if method is None else getattr(call, method)
+        self._needs_loop = method == "run"  # agents of LlamaIndex start tasks when they are called
         if inspect.isclass(call) or not callable(self._call):
             raise InputError(f"target: expected a function, a chain, an engine or a URL, got {type(call).__name__}")
         self._input = _FrameworkInput(call, method) if method is not None else _FunctionInput(call)
@@ -83,7 +84,8 @@ class FunctionTarget:
 
         def called() -> Any:
             with _counting_tokens(tokens):
-                found = _read(self._call(*args, **named), given_up)
+                begun = _begun_on_loop(self._call, named) if self._needs_loop else self._call(*args, **named)
+                found = _read(begun, given_up)
                 return found if isinstance(found, _Pending) else answer_of(found)
 
         try:
@@ -137,6 +139,11 @@ class FunctionTarget:
             await asyncio.sleep(0.05)
         self._service.give_up(thread, END_GRACE)
         return True
+
+
+async def _begun_on_loop(call: Callable[..., Any], named: dict[str, Any]) -> Any:
+    value = call(**named)
+    return await value if inspect.isawaitable(value) else value
 
 
 class _LateError(TargetFailure):

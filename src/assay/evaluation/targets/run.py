@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -275,7 +276,11 @@ def _scope(target: Target, run: str | None) -> str | None:
     """What answers are kept under: the target and its version; without one the run, until it has ended."""
     if target.version is not None:
         return f"target:{target.name}@{target.version}"
-    return None if run is None else f"target:{target.name}@run:{run}"
+    return (
+        None
+        if run is None
+        else f"target:{target.name}@run:{hashlib.sha256(run.encode('utf-8', 'replace')).hexdigest()[:16]}"
+    )
 
 
 def _notes(target: Target, run: str | None) -> list[str]:
