@@ -96,7 +96,7 @@ def run(
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
-    """Run an application over questions and score its answers; a rerun asks only for what is missing."""
+    """Run an application over questions and score its answers."""
     from assay.cli.config_defaults import budget_meant, metrics_meant
     from assay.evaluation.targets import run as run_target
     from assay.evaluation.targets.run import combinations_of
