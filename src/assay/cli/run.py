@@ -105,7 +105,7 @@ def run(
     several = len(combinations_of(vary)) > 1
     if out is not None:
         if several:
-            raise InputError("--out: goes with one run; `assay export` writes the others")
+            raise InputError("--out: goes with one run; `assay data export` writes the others")
         check_target("--out", out, data)
     with _stdout_aside():
         runs = run_target(
