@@ -32,7 +32,7 @@ PACKAGES = (
 )
 LAZY = ("assay", "assay.extension", "assay.judges", "assay.live", "assay.stats", "assay.analysis.gates")
 #: More names than this belong into the package of their subject. The second number may only fall.
-LIMITS = {"assay": 45, "assay.extension": 181}
+LIMITS = {"assay": 46, "assay.extension": 181}
 INTEGRATIONS = sorted((ROOT / "integrations").glob("*/src/**/*.py"))
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.evaluation.evaluate import aevaluate as aevaluate
     from assay.evaluation.evaluate import evaluate as evaluate
     from assay.evaluation.result import Result as Result
+    from assay.evaluation.targets.run import run as run
     from assay.judges.budget.budget import Budget as Budget
     from assay.judges.cascade.judge import CascadeJudge as CascadeJudge
     from assay.judges.embedded.judge import EmbeddedJudge as EmbeddedJudge
@@ -89,6 +90,7 @@ _HOMES = {
     "assay.metrics.decorator": "metric",
     "assay.records": "Context Evidence Message Sample Score ScoredSample ToolCall ScoreError",
     "assay.evaluation.result": "Result",
+    "assay.evaluation.targets.run": "run",
     "assay.report.inline": "show_report",
     "assay.sinks.jsonl": "JsonlSink",
     "assay.store.store": "Store",

@@ -51,6 +51,7 @@ class Cause(StrEnum):
         BAD_ROW: The row of data could not be read as a sample.
         TOO_LARGE: The row, a reply of the judge or a picture takes more bytes than it may.
         LOST: The row was scored, and cannot be read from the store any more.
+        TARGET: The application that was run gave no answer: it raised an error, took too long, or returned no answer.
         MISSING_EXTRA: A library that the metric needs is not installed; the message says how to.
         BUG: An error in assay, a metric or a user's judge; the message holds it.
     """
@@ -81,6 +82,7 @@ class Cause(StrEnum):
     BAD_ROW = "bad_row"
     TOO_LARGE = "too_large"
     LOST = "lost"
+    TARGET = "target"
     MISSING_EXTRA = "missing_extra"
     BUG = "bug"
 

@@ -42,7 +42,7 @@ NOT_RESULTS = {
     "LeasedSample", "LimitEvidence", "Line", "Moments", "One", "Outcome", "PackedPart", "PendingDelivery",
     "Point", "Probe", "ProbeCase", "Readings", "ReportFigures", "Return", "RowPair", "RunItems", "SamplingDecision",
     "SelectedRows", "Session", "Family", "MatchedRows", "RefusalWording", "ClaimEvidence", "Expected", "Side",
-    "Signature", "MetricScores", "RowColumns", "RowSelection", "RunSample",
+    "Answer", "AskOptions", "HttpTarget", "Signature", "MetricScores", "RowColumns", "RowSelection", "RunSample",
     "ErrorGroup", "ReferenceClaim", "RowCount", "StoredFacts", "FoundRows",
     "StoredFigures", "UnscoredRow",
     "Rank", "MatrixCell", "MatrixRow", "SharedValues", "Statement", "TableView", "Thumbnails", "Transition", "ViewPart",

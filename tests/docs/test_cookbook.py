@@ -53,6 +53,7 @@ SHOWN = {
         "Not scored (no_context): nothing was retrieved",
         "'faithfulness/mean': 0.75",
     ),
+    "run_an_application.py": ("k=2: 6 of 6 rows answered", "between repeats", "answer_correctness: rank"),
     "nightly_batch.py": (
         "run nightly waits for 1 batch with",
         "22/24",

@@ -47,8 +47,8 @@ def capture(
     from assay.capture import CaptureRules
     from assay.testing.captures import CollectingIntake
 
-    application = _found(target)
-    given = CaptureRules() if rules is None else _found(rules)
+    application = found_object(target)
+    given = CaptureRules() if rules is None else found_object(rules)
     if not isinstance(given, CaptureRules):
         raise InputError(f"--rules: {rules} is no assay.capture.CaptureRules but {type(given).__name__}")
     intake, places = CollectingIntake(), Places()
@@ -69,7 +69,7 @@ def capture(
 # ---- judgement and asking the application
 
 
-def _found(target: str) -> Any:
+def found_object(target: str) -> Any:
     """The object that MODULE:NAME means, from this folder as from anywhere on the path."""
     module, colon, path = target.partition(":")
     if not (module and colon and path):

@@ -34,6 +34,7 @@ REMEDIES: Mapping[Cause, str] = {
     Cause.BAD_ROW: "correct the row in the data",
     Cause.TOO_LARGE: "see the limits in docs/trouble.md, or split the row",
     Cause.LOST: "score the data again: only what is missing is asked",
+    Cause.TARGET: "correct the application and run it again: only rows without an answer are asked",
     Cause.MISSING_EXTRA: "install it: the message has the command",
     Cause.BUG: "look at the place in the message; report errors in assay",
 }

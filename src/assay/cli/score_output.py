@@ -38,7 +38,7 @@ def report_finished(job: ScoreJob, result: Result, sequential: Early | None) -> 
         say(job.judge.report().text(), aside=True)
     code = 0 if job.stakes is None else job.stakes.settle(result, job.summary, sequential, aside=data_on_stdout)
     decided_early = sequential is not None and bool(sequential.verdict)
-    return code or (OK if decided_early else _exit_code(result))
+    return code or (OK if decided_early else exit_code(result))
 
 
 def check_outputs(data: list[str], output: OutputOptions) -> None:
@@ -140,7 +140,7 @@ def _errors_hint(result: Result, store: str | Path) -> str:
     return f"why {pluralize(missing, 'score')} {have} no value: {command}"
 
 
-def _exit_code(result: Result) -> int:
+def exit_code(result: Result) -> int:
     """1 when judging or delivery failed somewhere or the run was cut short; what lies in the samples is no failure."""
     causes = {Cause(cause) for summary in result.metrics.values() for cause in summary.causes}
     arrived = not any(found.undelivered for found in result.deliveries.values())

@@ -39,13 +39,15 @@ class RowError:
         number: Number of the row, from 1.
         id: Id of the row, where it has one that can be read.
         message: Why the row cannot be read.
-        cause: The cause of its scores: BAD_ROW or TOO_LARGE.
+        cause: The cause of its scores: BAD_ROW, TOO_LARGE, LOST or TARGET.
+        sample: What is known of the row all the same: its question, of an application that gave no answer.
     """
 
     number: int
     id: str | None
     message: str
     cause: Cause = Cause.BAD_ROW
+    sample: Sample | None = None
 
 
 def sample_from_row(

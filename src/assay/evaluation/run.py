@@ -282,7 +282,7 @@ class EvaluationRun:
             return await score_sample(sample, self.metrics, self.cache, deadline=deadline, score_partial=partial)
 
     def _unreadable(self, row: RowError) -> ScoredSample:
-        return skipped_sample(Sample(id=row.id), self.metrics, row.cause, row.message)
+        return skipped_sample(row.sample or Sample(id=row.id), self.metrics, row.cause, row.message)
 
     async def _save(self, number: int, scored: ScoredSample) -> ScoredSample | None:
         """Write a row, and take it in once it is committed; None where the run is over."""
