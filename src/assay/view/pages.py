@@ -38,6 +38,7 @@ HISTORY = 20  # runs that are looked at for a row
 SPARKS = 60  # runs in a sparkline
 MOST_RUNS = 6  # that are compared
 COMPARED = 8  # rows on a page of a comparison
+_NO_COLUMN = ("language", "status")  # slice keys that stand in no row's metadata
 _CUT = 160  # characters of a question in a table
 _MOST_VALUES = 50  # values of a slice key, and causes, that a form offers
 
@@ -176,11 +177,12 @@ def rows_page(store: OpenStore, given: Parameters) -> Page:
     keys, earlier, later = page_of(order, given, PAGE)
     rows = {row.number: row for row in run.result.store.rows_of(run.result.stored_run, [key.number for key in keys])}
     metrics = _shown_metrics(run, query)
-    slices = run.result.score_columns().slice_keys()
+    keys_there = run.result.score_columns().slice_keys()
+    slices = [name for name in keys_there if name not in _NO_COLUMN]
     return Page("rows.html", {
         **run_head(run, query.link("/rows")), "query": query, "orders": ORDERS,
         "lines": [_row_line(run, query, key.number, rows.get(key.number), metrics, slices[:SLICES]) for key in keys],
-        "metrics": metrics, "slices": slices[:SLICES], "all_slices": slices[:_MOST_VALUES],
+        "metrics": metrics, "slices": slices[:SLICES], "all_slices": keys_there[:_MOST_VALUES],
         "count": int(order.mask.sum()), "causes": _missing_causes(run), "hidden_metrics": len(run.result.metrics) - len(metrics),
         "next": None if not later else query.link("/rows", after=str(keys[-1])),
         "previous": None if not earlier else query.link("/rows", before=str(keys[0])),
