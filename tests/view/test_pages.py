@@ -16,6 +16,7 @@ import pytest
 
 from assay import Store
 from assay.evaluation.result import Result
+from assay.records import Claim, Context, Sample, Score, ScoredSample, Span, Verdict
 from tests.report.conftest import HOSTILE, WRONG
 from tests.view.conftest import ROWS, Client, Reply, fill, serving
 
@@ -53,7 +54,7 @@ def numbers(page: Reply) -> list[int]:
 def test_runs_are_listed_with_means_and_found_by_words(client: Client):
     page = client.get("/")
     assert page.status == 200
-    assert [name for name, _ in re.findall(r'row-link" href="/rows\?run=([^"&]*)(["&])', page.text)][0] == "live%2Fshop"
+    assert re.findall(r'row-link" href="/rows\?run=([^"&]*)["&]', page.text)[:1] == ["live%2Fshop"]
     assert "3 of 3 runs" in page.text
     assert 'class="sparkline"' in page.text
     assert "1 of 3 runs" in client.get("/", ("q", "BEFORE")).text
@@ -154,6 +155,7 @@ def test_downloads_have_the_rows_of_the_page(client: Client):
     assert len(list(csv.DictReader(io.StringIO(whole.text)))) == ROWS
 
 
+@pytest.mark.long
 def test_the_report_file_is_a_download(client: Client):
     pytest.importorskip("vl_convert")
     reply = client.get("/report.html", ("run", "before"))
@@ -270,3 +272,27 @@ def test_every_page_is_the_same_in_a_folder_and_a_database(address: str):
         low = client.get("/rows", ("run", NOW), ("metric", "faithfulness"), ("below", "0.75"), ("where", "topic=odd"))
         assert numbers(low) == [2, 4, 6, 8]
         assert "password" not in client.get("/").text
+
+
+def test_a_row_of_long_hostile_texts_stays_a_small_page(tmp_path: Path):
+    sign = "\u202e&<"  # 6 + 5 + 4 bytes as HTML
+    answer = sign * 30_000
+    claim = Claim(text=answer[:900], span=Span(0, 900))
+    verdict = Verdict(label=HOSTILE, claim=claim, reason=answer[:5000])
+    names = [f"m{n} {HOSTILE}" for n in range(30)]
+    read = {"answer/contexts": (verdict,) * 90}
+    scores = {name: Score(metric=name, value=0.5, verdicts=read) for name in names}
+    contexts = tuple(Context(text=answer[: 40_000 + n], id=HOSTILE) for n in range(80))
+    sample = Sample(id=HOSTILE * 20, question=answer, answer=answer, contexts=contexts, metadata={HOSTILE: answer})
+    with Store(tmp_path / "store") as store:
+        started = store.create_run("long", {"judge": answer[:3000], "metrics": list(scores), "note": answer})
+        store.put_rows("long", [(1, ScoredSample(sample=sample, scores=scores), None)], started=started)
+    with serving(tmp_path / "store") as client:
+        for path, pairs in (("/", ()), ("/rows", (("run", "long"),)), ("/row", (("run", "long"), ("row", "1")))):
+            page = client.get(path, *pairs)
+            assert page.status == 200
+            assert len(page.text.encode()) < 280_000, path
+            assert "\u202e" not in page.text
+        assert (
+            len(json.loads(client.get("/row.json", ("run", "long"), ("row", "1")).text)["sample"]["answer"]) == 90_000
+        )

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from assay.errors import InputError
 from assay.view.cache import SizedCache
 from assay.view.row_order import RowKey, RowOrder
+from assay.view.row_query import field_value, read_value
 from assay.view.sparkline import sparkline
 
 VALUES = st.sampled_from([0.0, 0.25, 0.5, 1.0, np.inf, -3.5])
@@ -63,9 +64,9 @@ def test_a_cache_keeps_what_was_used_last_within_its_budget():
     assert made.count("whole") == 1
 
     def fail() -> str:
-        raise ValueError
+        raise ValueError("it cannot be made")
 
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="cannot be made"):
         cache.get("d", fail, len)
     assert cache.get("d", lambda: "made", len) == "made"
 
@@ -75,3 +76,10 @@ def test_a_sparkline_has_a_point_for_each_value():
     assert 'points="3.0,29.0 80.0,16.0 157.0,3.0"' in sparkline([0.0, 0.5, 1.0])
     assert sparkline([0.3]) == ""
     assert "16.0" in sparkline([0.3, 0.3])
+
+
+@given(st.text(max_size=40) | st.sampled_from(["percent:", "percent:%20", "%41", "a\r\nb", "\x00", "\u202e"]))
+def test_a_value_survives_a_form(text: str):
+    carried = field_value(text)
+    assert carried.isprintable()  # what a browser would change, or nobody sees, is not in it
+    assert read_value(carried) == text

@@ -133,6 +133,7 @@ def test_an_address_that_cannot_be_had_is_an_error_that_says_so():
         listen("no such host", 0)
 
 
+@pytest.mark.long
 def test_the_command_serves_until_it_is_interrupted(filled: Path):
     command = [sys.executable, "-m", "assay", "view", str(filled), "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -1,7 +1,7 @@
 """The command line, in three panels.
 
-Do: demo, score, compare, report, view, gate. Look: runs, show, worst, failures, errors, causes. Set up: init, metrics, and
-the groups data, judge, live and store.
+Do: demo, score, compare, report, view, gate. Look: runs, show, worst, failures, errors, causes. Set up: init,
+metrics, and the groups data, judge, live and store.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint

@@ -14,9 +14,15 @@ from assay._util.install_hints import install_extra
 from assay._util.version import __version__
 from assay.errors import AssayError, InputError, MissingExtra, StoreError
 from assay.report.html.page import source, template_environment
-from assay.view import downloads, pages
+from assay.view import downloads
+from assay.view.compare_page import compare_page
+from assay.view.failures_page import failures_page, trend_page
 from assay.view.open_store import OpenStore
-from assay.view.row_query import Parameters
+from assay.view.page import Page, link
+from assay.view.row_page import row_page
+from assay.view.row_query import Parameters, field_value, read_value
+from assay.view.rows_page import rows_page
+from assay.view.runs_page import runs_page
 from assay.view.security import POLICY, AccessRules, Guard
 
 if TYPE_CHECKING:
@@ -28,13 +34,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("assay.view")
 
 EXTRA = "view"
-PAGES: dict[str, Callable[[OpenStore, Parameters], pages.Page]] = {
-    "/": pages.runs_page,
-    "/rows": pages.rows_page,
-    "/row": pages.row_page,
-    "/compare": pages.compare_page,
-    "/failures": pages.failures_page,
-    "/trend": pages.trend_page,
+PAGES: dict[str, Callable[[OpenStore, Parameters], Page]] = {
+    "/": runs_page,
+    "/rows": rows_page,
+    "/row": row_page,
+    "/compare": compare_page,
+    "/failures": failures_page,
+    "/trend": trend_page,
 }
 #: Path -> what makes the download, its media type, and the end of its name.
 DOWNLOADS: dict[str, tuple[Callable[[OpenStore, Parameters], str | Iterator[str]], str, str]] = {
@@ -80,8 +86,9 @@ def _environment() -> Environment:
 
     found = template_environment(PackageLoader("assay.view", "templates"))
     style, script = static_files()
+    found.filters["field"] = field_value
     found.globals |= {
-        "version": __version__, "stylesheet": style, "script": script, "policy": POLICY, "link": pages.link,
+        "version": __version__, "stylesheet": style, "script": script, "policy": POLICY, "link": link,
         "counted": pluralize, "own": Markup,  # for drawings of our own: numbers, and labels that are escaped
     }  # fmt: skip
     return found
@@ -110,7 +117,7 @@ def _static(text: str, kind: str) -> Callable[[Request], Response]:
 
 
 def _page(
-    store: OpenStore, templates: Environment, make: Callable[[OpenStore, Parameters], pages.Page]
+    store: OpenStore, templates: Environment, make: Callable[[OpenStore, Parameters], Page]
 ) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
         def page() -> Response:
@@ -147,7 +154,7 @@ def _download(
 def _parameters(request: Request) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, value in request.query_params.multi_items():
-        found.setdefault(name, []).append(value)
+        found.setdefault(name, []).append(read_value(value))
     return found
 
 

@@ -8,8 +8,6 @@ from urllib.parse import quote
 
 from assay._util.csv_rows import write_table
 from assay._util.terminal import json_text
-from assay.evaluation.regression_cases import case_of
-from assay.report.build import ReportOptions, report_of
 from assay.store.rows import flat_record
 from assay.view.open_store import OpenRun, OpenStore
 from assay.view.row_query import Parameters, RowQuery, one, required
@@ -41,6 +39,8 @@ def _table(numbers: list[int], run: OpenRun) -> str:
 
 def cases_jsonl(store: OpenStore, given: Parameters) -> Iterator[str]:
     """The rows of a page as test cases that wait for a reference: one line of JSON each."""
+    from assay.evaluation.regression_cases import case_of
+
     query = RowQuery.parse(given)
     run = store.open(query.run)
     numbers = [key.number for key in query.rows(run).after(None, len(run.numbers))]
@@ -57,6 +57,7 @@ def row_json(store: OpenStore, given: Parameters) -> str:
 
 def report_html(store: OpenStore, given: Parameters) -> Iterator[str]:
     """The report file of a run, against a baseline where one is named."""
+    from assay.report.build import ReportOptions, report_of
     from assay.report.html.page import page
 
     run, baseline = store.open(required(given, "run")), one(given, "baseline")

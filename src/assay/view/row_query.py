@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import numpy as np
 
@@ -19,6 +19,26 @@ _MOST_CONDITIONS = 10
 _OF_ONE_ID = 1_000  # rows
 
 Parameters = Mapping[str, list[str]]
+
+#: Before values of parameters that are percent-encoded once more: what cannot be seen would not survive a form.
+_ENCODED = "percent:"
+
+
+def field_value(text: str) -> str:
+    """A value as forms and addresses carry it; `read_value` reads it back, whatever characters it has."""
+    if text.isprintable() and not text.startswith(_ENCODED):
+        return text
+    return _ENCODED + quote(text, safe="", errors="replace")
+
+
+def read_value(text: str) -> str:
+    """What `field_value` wrote, and any other text as it is."""
+    return unquote(text.removeprefix(_ENCODED)) if text.startswith(_ENCODED) else text
+
+
+def address(path: str, pairs: Iterable[tuple[str, str]]) -> str:
+    """An address with these parameters."""
+    return f"{path}?{urlencode([(name, field_value(value)) for name, value in pairs])}"
 
 
 def one(given: Parameters, name: str) -> str | None:
@@ -109,7 +129,7 @@ class RowQuery:
 
     def link(self, path: str, **more: str) -> str:
         """An address with these rows."""
-        return f"{path}?{urlencode([*self.parameters(), *more.items()])}"
+        return address(path, [*self.parameters(), *more.items()])
 
     def rows(self, run: OpenRun) -> RowOrder:
         """Find the rows. Raises InputError for a metric, a column or a cause that the run has not."""

@@ -1,20 +1,24 @@
-"""The texts of a row as pages show them: in pieces, with the class of the verdict on each, and no longer than a page."""
+"""The texts of a row as pages show them: in pieces, with the class of the verdict on each, within a page's size."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from assay._util.terminal import shortened
+from assay.errors import printable
 from assay.records import ScoredSample, Verdict
 from assay.records.phrases import label_in_prose, units_of
 from assay.report.formulas import filled_in
 from assay.report.marked_text import ViewPart, claim_parts, quote_parts, segments, telling
 
 LONGEST = 12_000  # characters of one text
-ALL = 60_000  # characters of all texts of a page
-_VERDICTS = 60  # of one score
+ALL = 150_000  # bytes of all texts of a page, as HTML has them
+_MARK, _VERDICT = 120, 300  # bytes of HTML around a marked part, and around a verdict
+_SCORES = 40  # metrics of a row
+_VERDICTS = 60  # of one reading
 _QUOTES = 5  # of one verdict
 _PASSAGES = 60
 _CLASSES = frozenset(
@@ -29,17 +33,30 @@ def class_of(label: str) -> str:
 
 @dataclass(slots=True)
 class TextBudget:
-    """How many characters a page still has room for."""
+    """How many bytes of HTML a page still has room for: a sign may become six, such as `&#34;` or `\\u202e`."""
 
     left: int = ALL
 
     def take(self, text: str | None, most: int = LONGEST) -> str:
-        """The text, cut where there is no more room."""
-        if text is None:
-            return ""
-        room = max(0, min(most, self.left))
-        self.left -= min(len(text), room)
-        return text if len(text) <= room else text[:room]
+        """The text, cut where it has more than so many characters or there is no more room."""
+        taken = (text or "")[: max(0, min(most, self.left))]
+        size = _size(taken)
+        if size > self.left:
+            taken = taken[: len(taken) * self.left // size]
+            size = _size(taken)
+        self.left = max(0, self.left - size)
+        return taken
+
+    def spend(self, size: int) -> bool:
+        """Whether there is room for so much more; it is taken where there is."""
+        if self.left < size:
+            return False
+        self.left -= size
+        return True
+
+
+def _size(text: str) -> int:
+    return len(escape(printable(text)).encode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +73,9 @@ class ShownText:
 def shown_text(text: str | None, budget: TextBudget, parts: Iterable[ViewPart] = (), most: int = LONGEST) -> ShownText:
     """A text with its marked parts, as far as there is room."""
     taken = budget.take(text, most)
-    fitting = (ViewPart(one.start, min(one.end, len(taken)), one.style, one.rank) for one in parts)
+    fitting = (
+        ViewPart(one.start, min(one.end, len(taken)), one.style, one.rank) for one in parts if budget.spend(2 * _MARK)
+    )
     return ShownText(list(segments(taken, fitting)), len(text or "") - len(taken))
 
 
@@ -98,21 +117,19 @@ def row_texts(scored: ScoredSample, budget: TextBudget) -> RowTexts:
 
 
 def _scores(scored: ScoredSample, budget: TextBudget) -> Iterator[dict[str, Any]]:
-    for name, score in scored.scores.items():
+    for name, score in list(scored.scores.items())[:_SCORES]:
         readings = [
             {
                 "against": reading.partition("/")[2],
-                "verdicts": [
-                    _verdict(one, reading.partition("/")[2], units_of(score, reading, scored.sample), budget)
-                    for one in verdicts[:_VERDICTS]
-                ],
-                "more": max(0, len(verdicts) - _VERDICTS),
+                "verdicts": shown,
+                "more": len(verdicts) - len(shown),
             }
             for reading, verdicts in score.verdicts.items()
+            for shown in [_verdicts(verdicts, reading, units_of(score, reading, scored.sample), budget)]
         ]
         error = score.error
         yield {
-            "name": name,
+            "name": shortened(name, 200),
             "formula": budget.take(filled_in(score), 500),
             "cause": None if error is None else str(error.cause.value),
             "message": None if error is None else budget.take(error.message, 2_000),
@@ -121,7 +138,13 @@ def _scores(scored: ScoredSample, budget: TextBudget) -> Iterator[dict[str, Any]
         }
 
 
-def _verdict(verdict: Verdict, against: str, units: Any, budget: TextBudget) -> dict[str, Any]:
+def _verdicts(verdicts: Sequence[Verdict], reading: str, units: Sequence[str], budget: TextBudget) -> list[Any]:
+    """The first verdicts of a reading, as many as there is room for."""
+    against = reading.partition("/")[2]
+    return [_verdict(one, against, units, budget) for one in verdicts[:_VERDICTS] if budget.spend(_VERDICT)]
+
+
+def _verdict(verdict: Verdict, against: str, units: Sequence[str], budget: TextBudget) -> dict[str, Any]:
     subject = ""
     if verdict.claim is not None:
         subject = verdict.claim.text
