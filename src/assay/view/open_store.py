@@ -128,7 +128,9 @@ class OpenStore:
         """Every run, the one started last first. Only runs that changed are read."""
         versions = run_versions(self.store)
         found = [self._entry(run, version) for run, version in versions.items()]
-        for gone in self._entries.keys() - versions.keys():
+        for gone in [
+            run for run in list(self._entries) if run not in versions
+        ]:  # a list: other threads add runs meanwhile
             self._entries.pop(gone, None)
         return [one for one in found if one is not None]
 
