@@ -25,9 +25,9 @@ def view(
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, open no browser.")] = False,
 ) -> None:
-    """Show the runs of a store in the browser: rows, comparisons, failures. Nothing is changed.
+    """Show the runs of a store in the browser.
 
-    Serves pages on this machine until Ctrl-C. Each address holds what the page shows.
+    Rows, comparisons, failures; nothing is changed. Serves pages on this machine until Ctrl-C. Each address holds what the page shows.
     """
     from assay.store.windows import UTC_NAME
     from assay.view.security import is_loopback
