@@ -27,7 +27,8 @@ def view(
 ) -> None:
     """Show the runs of a store in the browser.
 
-    Rows, comparisons, failures; nothing is changed. Serves pages on this machine until Ctrl-C. Each address holds what the page shows.
+    Rows, comparisons, failures. Serves pages on this machine until Ctrl-C; nothing is changed. Each address holds what
+    the page shows.
     """
     from assay.store.windows import UTC_NAME
     from assay.view.security import is_loopback
