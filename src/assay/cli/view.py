@@ -13,7 +13,7 @@ from assay.cli.output import say
 
 def view(
     store: Annotated[
-        Path, typer.Argument(envvar="ASSAY_STORE", metavar="[STORE]", help="Store: a folder or postgresql://...")
+        Path, typer.Argument(envvar="ASSAY_STORE", metavar="STORE", help="Store: a folder or postgresql://...")
     ] = Path(".assay"),
     *,
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 8410,
