@@ -12,6 +12,7 @@ A test `needs` what it asks for: by one of the fixtures below, or by the mark `@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import typer.main
 
 from tests._support import full, short_cases, slowest
 from tests._support.servers import postgres_server, stores
@@ -33,9 +35,14 @@ NEEDED_BY_FIXTURE = {"phoenix_url": "phoenix", "mlflow_url": "mlflow", "mlflow_p
 
 # a machine may be busy with something else: time is held where a test measures it, not by hypothesis per example
 hypothesis.settings.register_profile(
-    "busy", hypothesis.settings(), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "thorough", hypothesis.settings(), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
-hypothesis.settings.load_profile("busy")
+# each run draws anew: what 25 draws miss today, the next runs find; the long tests take `thorough`
+hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("thorough"), max_examples=25)
+hypothesis.settings.load_profile("quick")
+
+# a process of tests calls the command line a hundred times: its 45 commands are made once, not in 0.1 s for each call
+typer.main.get_command = functools.cache(typer.main.get_command)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -86,7 +86,8 @@ def long(session: nox.Session, python: str) -> None:
     """Run all tests that need no server, the long ones too, with one Python: `nox -s "long(python='3.13')"`."""
     interpreter = _interpreter(session, python)
     folder = Path(".nox", f"long-{python}").absolute()
-    command = ("pytest", "-W", "default", *(session.posargs or ("-n", "2", "--dist", "loadfile", "-m", "not needs")))
+    options = ("-W", "default", "--hypothesis-profile=thorough")
+    command = ("pytest", *options, *(session.posargs or ("-n", "2", "--dist", "loadfile", "-m", "not needs")))
     uv_run = ("uv", "run", "--all-packages", "--python", interpreter)
     session.run(*uv_run, *command, external=True, env={"UV_PROJECT_ENVIRONMENT": str(folder)})
 

@@ -104,16 +104,16 @@ def _peak(path: Path) -> int:
     count = sum(isinstance(item, Sample) for _, item in open_data(path))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert count in (4_000, 40_000)
+    assert count in (2_000, 20_000)
     return peak
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_memory_does_not_grow_with_the_number_of_rows(suffix: str, tmp_path: Path) -> None:
-    """Ten times the rows, at most 1.2 times the memory."""
+    """18,000 rows more are at most 20 bytes more for each: not even its number is kept, which takes 28."""
     peaks = []
-    for count in (4_000, 40_000):
+    for count in (2_000, 20_000):
         path = tmp_path / f"{count}.{suffix}"
         rows = [{"question": f"q{number}", "contexts": "a passage", "answer": "a"} for number in range(count)]
         if suffix == "jsonl":
@@ -125,7 +125,7 @@ def test_memory_does_not_grow_with_the_number_of_rows(suffix: str, tmp_path: Pat
             parquet.write_table(pytest.importorskip("pyarrow").Table.from_pylist(rows), path)
         del rows
         peaks.append(_peak(path))
-    assert peaks[1] < 1.2 * peaks[0]
+    assert peaks[1] - peaks[0] < 20 * 18_000
 
 
 @pytest.mark.long
@@ -134,7 +134,7 @@ def test_parquet_is_read_page_by_page(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "r.parquet"
-    answers = [f"{number} {'x' * 2000}" for number in range(40_000)]
+    answers = [f"{number} {'x' * 2000}" for number in range(15_000)]
     parquet.write_table(pyarrow.table({"answer": answers}), path, compression="none")
     before = pyarrow.total_allocated_bytes()
     most = max(pyarrow.total_allocated_bytes() for _ in open_data(path)) - before

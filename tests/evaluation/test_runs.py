@@ -20,6 +20,7 @@ from assay.evaluation.run_names import runs_of
 from assay.evaluation.summary import Summary
 from assay.records import Sample, Score, ScoredSample, ScoreError
 from assay.store.columns import RunColumns
+from assay.store.temporary import TemporaryStore
 
 JUDGE = ScriptedJudge(support=lambda claim, passage: "supported" if "good" in claim else "not_mentioned")
 
@@ -136,7 +137,7 @@ def test_groups_are_a_partition(pairs: list[tuple[str, float]]) -> None:
         ScoredSample(sample=Sample(metadata={"g": group}), scores={"m": Score(metric="m", value=value)})
         for group, value in pairs
     ]
-    with Store.temporary() as store:
+    with TemporaryStore() as store:
         store.put_rows("run", enumerate(scored, 1))
         groups = grouped_by(RunColumns(store, "run"), "g")
     assert sum(found["m"].total for found in groups.values()) == len(pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import json
 import os
@@ -40,6 +41,7 @@ WRITTEN = json.dumps({"answers": [{"question": "Q1", "reason": "short", "label":
 GOOD = json.dumps({"choices": [{"message": {"content": WRITTEN}, "finish_reason": "stop"}]}).encode()
 
 
+@functools.cache
 def packed(mib: int, bits: int, piece: bytes = b" ") -> bytes:
     packer = zlib.compressobj(9, wbits=bits)
     pieces = [packer.compress(piece * (MIB // len(piece))) for _ in range(mib)]
@@ -47,17 +49,17 @@ def packed(mib: int, bits: int, piece: bytes = b" ") -> bytes:
 
 
 #: Header Content-Encoding, first bytes, and bytes that come again and again without an end; none: the reply ends.
-BOMBS: dict[str, tuple[str, bytes, bytes]] = {
-    "endless": ("", b"", b" " * 65536),
-    "endless text": ("", b'{"choices":[{"message":{"content":"', b"a" * 65536),
-    "one byte at a time": ("", b"", b" " * 512),
-    "gzip": ("gzip", packed(64, 31), b""),
-    "x-gzip": ("x-gzip", packed(64, 31), b""),
-    "zlib": ("deflate", packed(64, 15), b""),
-    "deflate without a header": ("deflate", packed(64, -15), b""),
-    "gzip in gzip": ("gzip, gzip", gzip.compress(packed(64, 31)), b""),
-    "members without end": ("gzip", b"", packed(1, 31)),
-    "values": ("", b"[" + b"[]," * 400_000 + b"[]]", b""),
+BOMBS: dict[str, Callable[[], tuple[str, bytes, bytes]]] = {
+    "endless": lambda: ("", b"", b" " * 65536),
+    "endless text": lambda: ("", b'{"choices":[{"message":{"content":"', b"a" * 65536),
+    "one byte at a time": lambda: ("", b"", b" " * 512),
+    "gzip": lambda: ("gzip", packed(64, 31), b""),
+    "x-gzip": lambda: ("x-gzip", packed(64, 31), b""),
+    "zlib": lambda: ("deflate", packed(64, 15), b""),
+    "deflate without a header": lambda: ("deflate", packed(64, -15), b""),
+    "gzip in gzip": lambda: ("gzip, gzip", gzip.compress(packed(64, 31)), b""),
+    "members without end": lambda: ("gzip", b"", packed(1, 31)),
+    "values": lambda: ("", b"[" + b"[]," * 400_000 + b"[]]", b""),
 }
 
 
@@ -122,7 +124,7 @@ async def test_a_reply_that_is_too_large_is_cut_off(
     bomb: str, transport: Any, at: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reply_bytes, "REPLY", 4 * MIB)
-    server = Server(*BOMBS[bomb])
+    server = Server(*BOMBS[bomb]())
     made = transport(await at(server))
     with pytest.raises(ReplyTooLarge, match=r"its reply ha|values of its reply"):
         (await made.post("/x", {}, 10.0)).body()
@@ -156,7 +158,7 @@ async def test_a_judge_fails_once_with_the_cause_and_its_next_prompt_is_judged(
     at: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transports, "_has_aiohttp", lambda: False)
-    server = Server(*BOMBS["endless"])
+    server = Server(*BOMBS["endless"]())
     judge = OpenAIJudge("m", base_url=await at(server), api_key="k")
     (said,) = await ask(judge, PROMPT)
     assert said.failure is not None
@@ -304,7 +306,7 @@ print(peak(), sum(one.failure is None for one in answers), causes)
 @pytest.mark.parametrize("bomb", ["endless", "gzip"])
 async def test_sixteen_bombs_at_once_stay_below_600_mb(over: str, bomb: str, at: Any) -> None:
     """Every other reply is one of 1 GB, or without an end."""
-    bombs = {"endless": BOMBS["endless"], "gzip": ("gzip", packed(1024, 31), b"")}
+    bombs = {"endless": BOMBS["endless"](), "gzip": ("gzip", packed(1024, 31), b"")}
     url = await at(Server(*bombs[bomb]))
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-c", PEAK, url, over, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -322,28 +324,29 @@ def members(size: int, content: bytes = b"") -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "body", "error"),
+    ("encoding", "make", "error"),
     [
-        ("gzip", members(MIB), BrokenReply),
-        ("gzip, gzip", gzip.compress(members(MIB)), BrokenReply),
-        ("gzip, deflate", zlib.compress(members(MIB)), BrokenReply),
-        ("gzip, gzip, gzip", gzip.compress(gzip.compress(members(64 * MIB))), BrokenReply),
-        ("gzip", members(MIB, b"x"), BrokenReply),  # a byte of each part is counted, but not the work
-        ("gzip, gzip", gzip.compress(gzip.compress(b"") + b"\0" * 200 * MIB), BrokenReply),
-        ("gzip, gzip", gzip.compress(b"\x1f\x8b\x08\x10" + b"\0" * 6 + b"a" * 200 * MIB), ReplyTooLarge),  # a long name
-        (", ".join(["gzip"] * 1000), GOOD, BrokenReply),
-        (", ".join(["gzip"] * 5), GOOD, BrokenReply),
+        ("gzip", lambda: members(MIB), BrokenReply),
+        ("gzip, gzip", lambda: gzip.compress(members(MIB)), BrokenReply),
+        ("gzip, deflate", lambda: zlib.compress(members(MIB)), BrokenReply),
+        ("gzip, gzip, gzip", lambda: gzip.compress(gzip.compress(members(64 * MIB))), BrokenReply),
+        ("gzip", lambda: members(MIB, b"x"), BrokenReply),  # a byte of each part is counted, but not the work
+        ("gzip, gzip", lambda: gzip.compress(gzip.compress(b"") + b"\0" * 200 * MIB), BrokenReply),
+        # a long name
+        ("gzip, gzip", lambda: gzip.compress(b"\x1f\x8b\x08\x10" + b"\0" * 6 + b"a" * 200 * MIB), ReplyTooLarge),
+        (", ".join(["gzip"] * 1000), lambda: GOOD, BrokenReply),
+        (", ".join(["gzip"] * 5), lambda: GOOD, BrokenReply),
     ],
 )
 def test_packings_that_give_few_bytes_for_much_work_are_given_up(
-    encoding: str, body: bytes, error: type[Exception]
+    encoding: str, make: Callable[[], bytes], error: type[Exception]
 ) -> None:
     """What would be unpacked is far more than the work of the limit; what is given up has used a part of it."""
     unpacked: list[bytes] = []
 
     def read() -> None:
         reader = ReplyReader(200, encoding, ReplyLimit(most=MIB))
-        unpacked.extend(reader.feed(body))
+        unpacked.extend(reader.feed(make()))
 
     with pytest.raises(error):
         read()

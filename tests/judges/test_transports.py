@@ -11,8 +11,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
 
 from assay.judges.http import transports
@@ -384,3 +386,18 @@ print("openai" in sys.modules, "aiohttp" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "False True\n"
+
+
+def test_clients_share_certificates_until_a_variable_names_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def trusted() -> Any:
+        return Address.of("https://model.example/v1", "k", {}).client(1.0)._client._transport._pool._ssl_context
+
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    assert trusted() is trusted()
+    own = tmp_path / "own.pem"
+    first, end, _ = Path(certifi.where()).read_text("utf-8").partition("-----END CERTIFICATE-----\n")
+    own.write_text(first + end, "utf-8")
+    monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    assert len(trusted().get_ca_certs()) == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay.errors import InputError
 from assay.live.application import Application, from_environment, resolve_application
 from assay.records import Sample
-from assay.store.live_runs import live_run_name
+from assay.store.live_runs import application_of, live_run_name
 
 VARIABLES = (
     "ASSAY_APPLICATION", "ASSAY_VERSION", "ASSAY_COMMIT", "ASSAY_PROMPT_VERSION", "OTEL_RESOURCE_ATTRIBUTES",
@@ -92,3 +92,20 @@ def test_a_sample_keeps_what_it_says_itself_and_its_key() -> None:
     assert (marked.key(), marked.question) == (sample.key(), "q")
     assert sample.metadata == {"version": "9", "user": "ann"}
     assert Application().mark(sample) is sample
+
+
+@pytest.mark.parametrize("control", ["\n", "\t", "\x07", "\x1b[31m", "\0", "\x85", "\u2028", "\u2029"])
+def test_a_name_with_line_breaks_or_control_characters_is_refused(control: str) -> None:
+    name = f"shop{control}second"
+    with pytest.raises(InputError, match="application: expected a name of 1 to 200 characters without line breaks"):
+        Application(name)
+    with pytest.raises(InputError, match="application: "):
+        live_run_name(name)
+    assert application_of({"application": name}) is None  # of a row: it goes to the run of the sink
+    found = from_environment({"OTEL_SERVICE_NAME": f"x{name}"})
+    assert found["name"] is None
+
+
+@pytest.mark.parametrize("name", ["Käse & Wein", "店", "a\u00a0b", "\U0001f468\u200d\U0001f469"])
+def test_a_name_in_any_script_is_one(name: str) -> None:
+    assert live_run_name(name) == f"live/{name}"

@@ -564,3 +564,41 @@ def test_a_jsonl_sink_shared_by_workers_holds_whole_lines(tmp_path: Path) -> Non
     rows = read_jsonl(tmp_path / "scores.jsonl")
     assert rows.torn == ()
     assert sorted(int(row["sample"]["id"]) for row in rows) == list(range(100))
+
+
+class GroupSink(MemorySink):
+    """Takes several at once; `broken`: takes nothing. `groups`: how many each time."""
+
+    def __init__(self, broken: bool = False) -> None:
+        super().__init__()
+        self.groups: list[int] = []
+        self.broken = broken
+
+    def write_many(self, group: Any) -> list[Any]:
+        self.groups.append(len(group))
+        if self.broken:
+            raise OSError("away")
+        return [self.write(one) if one.sample.id != "3" else Undelivered("not this one", scores=()) for one in group]
+
+
+def test_a_sink_that_takes_several_at_once_gets_them_so(tmp_path: Path) -> None:
+    queue, sink = filled(tmp_path, 40), GroupSink()
+    report = working(tmp_path, sink, max_tries=2, backoff=0.01).run(until_empty=True)
+    assert (report.delivered, report.parked) == (39, 1)
+    assert sorted(int(one.sample.id or 0) for one in sink.written) == [n for n in range(40) if n != 3]
+    assert max(sink.groups) > 1
+    assert queue.report().parked == 1
+
+
+def test_a_sink_that_is_down_costs_few_of_a_group_a_try(tmp_path: Path) -> None:
+    filled(tmp_path, 40)
+    sink = GroupSink(broken=True)
+    worker = working(tmp_path, sink, max_tries=50, backoff=30.0)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    wait_for(lambda: worker.report().scored == 40 and sink.groups)
+    worker.stop()
+    thread.join(30)
+    assert len(sink.groups) <= 2  # two failures, then a pause; the first group may be one sample
+    tries = [n for (n,) in QueueFile(tmp_path).rows("SELECT tries FROM samples")]
+    assert 1 <= sum(tries) <= 3

@@ -268,3 +268,44 @@ def test_a_store_that_fails_names_the_scores_it_did_not_take(tmp_path: Path, mon
 
 def full(self: Store, run: str, scored: ScoredSample) -> int:
     raise StoreError(f"store {self.name!r} cannot be written: the disk is full")
+
+
+# ---- several at once
+
+
+def test_several_at_once_are_the_rows_of_their_applications(tmp_path: Path) -> None:
+    sink = StoreSink(tmp_path, "shop")
+    group = [exchange({}, id="first"), ScoredSample(sample=Sample(id="b", metadata={"application": "bar"}), scores={})]
+    receipts = sink.write_many([*group, exchange({}, id="second")])
+    assert [one.confirmed for one in receipts if not isinstance(one, Exception)] == [3, 0, 3]
+    assert [row.scored.sample.id for row in Store(tmp_path).rows("live/shop")] == ["first", "second"]
+    assert [row.scored.sample.id for row in Store(tmp_path).rows("live/bar")] == ["b"]
+    assert list(Result.load("live/shop", tmp_path).metrics) == ["faithfulness", "hallucination", "context_recall"]
+    assert sink.write_many([]) == []
+
+
+def test_of_several_at_once_one_that_cannot_be_masked_fails_alone(tmp_path: Path) -> None:
+    def mask(text: str) -> str:
+        return text if "secret" not in text else str(1 // 0)
+
+    sink = StoreSink(tmp_path, mask=mask)
+    bad = ScoredSample(sample=Sample(id="bad", answer="a secret"), scores={})
+    first, failed, last = sink.write_many([exchange({}, id="first"), bad, exchange({}, id="last")])
+    assert isinstance(failed, InputError)
+    assert not isinstance(first, Exception)
+    assert not isinstance(last, Exception)
+    assert [row.scored.sample.id for row in Store(tmp_path).rows("live")] == ["first", "last"]
+
+
+def test_of_several_at_once_each_names_the_scores_that_a_full_store_did_not_take(tmp_path: Path) -> None:
+    sink = StoreSink(tmp_path)
+    sink.write(exchange({}, id="first"))
+    sink._store.get().query("PRAGMA max_page_count = 1")  # as many as there are
+    large = random.Random(1).randbytes(100_000).hex()
+    group = [ScoredSample(sample=Sample(id=f"{n}", answer=large), scores=exchange({}).scores) for n in range(2)]
+    for failed in sink.write_many(group):
+        assert isinstance(failed, Undelivered)
+        assert "faithfulness" in failed.scores
+    sink.close()
+    assert sink.write_many([exchange({}, id="later")])[0] == sink.write(exchange({}, id="later"))
+    assert [row.scored.sample.id for row in Store(tmp_path).rows("live")] == ["first", "later"]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from assay.store.alerts import AlertStore, Change, Slot, SlotState
 from assay.store.store import Store
+from assay.store.temporary import TemporaryStore
 
 NOW = 1_800_000_000.0
 SLOT = Slot("shop", "low")
@@ -130,7 +131,7 @@ def test_any_text_may_be_a_slice_a_rule_and_a_run(address: str, value: str) -> N
 def test_after_any_checks_at_most_one_alert_is_open_and_each_has_its_deliveries(
     events: list[str | None], quiet: int
 ) -> None:
-    with Store.temporary() as store:
+    with TemporaryStore() as store:
         alerts = AlertStore(store)
         for n, event in enumerate(events):
             change = Change(event, {}, {"n": n}, ["log"])  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from assay.evaluation.result import Result
 from assay.store.digests import MODULUS, RowDigests, row_digest
 from assay.store.pruning import prune
 from assay.store.rows import PackedRow, put_rows
+from assay.store.temporary import TemporaryStore
 
 INFO = {"judge": "j", "metrics": ["m"]}
 ALTERED = ("the rows in the store are not the ones that were saved",)
@@ -65,7 +66,7 @@ def test_it_does_not_depend_on_the_order(rows: list[tuple[int, float]], seed: in
     other = list(last.items())
     random.Random(seed).shuffle(other)
     found = []
-    with Store.temporary() as store:
+    with TemporaryStore() as store:
         for run, numbers in (("one", rows), ("other", other)):
             store.create_run(run, INFO)
             for number, value in numbers:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assay import Result, Sample, Score, ScoredSample, Store, evaluate
+from assay import Result, Sample, Score, ScoredSample, evaluate
 from assay.store import rows as rows_module
 from assay.store import temporary
 from assay.store.temporary import TemporaryStore
@@ -92,7 +92,7 @@ def test_ids_that_stand_twice_are_found_in_memory(packed: list[int]) -> None:
 
 
 def test_it_deletes_its_folder() -> None:
-    store = Store.temporary()
+    store = TemporaryStore()
     folder = store.folder
     store.put_row("a", 1, scored(1))
     assert folder.exists()

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,16 +46,17 @@ def saved(image: Any, kind: str, **more: Any) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "data",
+    "make",
     [
-        png(60_000, 60_000, lines=1),  # 3.6 gigapixels claimed
-        png(7_100, 7_100, lines=0),
-        png(1, 70_000),  # each line takes memory of its own
-        png(70_000, 1, 6, 16),
-        saved(Image.new("P", (5100, 5000)), "WEBP"),  # half of what others may have: its decoder holds copies
+        lambda: png(60_000, 60_000, lines=1),  # 3.6 gigapixels claimed
+        lambda: png(7_100, 7_100, lines=0),
+        lambda: png(1, 70_000),  # each line takes memory of its own
+        lambda: png(70_000, 1, 6, 16),
+        lambda: saved(Image.new("P", (5100, 5000)), "WEBP"),  # half of what others may have: its decoder holds copies
     ],
 )
-def test_too_many_pixels_are_refused_before_they_are_decoded(data: bytes) -> None:
+def test_too_many_pixels_are_refused_before_they_are_decoded(make: Callable[[], bytes]) -> None:
+    data = make()
     for read in (small, ocr.upright_image, ocr._pixels):
         with pytest.raises(ImageTooLarge, match="pixels"):
             read(data)

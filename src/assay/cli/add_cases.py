@@ -9,7 +9,7 @@ import typer
 
 from assay.cli.options import RunArgument, StoreOption
 from assay.cli.output import say
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import load_run
 from assay.errors import InputError
 
 
@@ -34,4 +34,4 @@ def add(
         raise InputError(f"--worst: expected at least 1, got {worst}")
     if not to.parent.is_dir():
         raise InputError(f"--to: there is no folder {str(to.parent)!r}")
-    say(add_cases(run_held(run, store, notes=True), to, worst=worst, metric=metric))
+    say(add_cases(load_run(run, store, notes=True), to, worst=worst, metric=metric))

@@ -11,7 +11,7 @@ from assay.cli.config_defaults import from_the_file
 from assay.cli.option_groups import grouped
 from assay.cli.options import ColumnsOption, JsonOption, JudgeOptions, StoreOption, column_map
 from assay.cli.output import say, say_json, show
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import load_run
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -114,5 +114,5 @@ def _scored(
             return score_labels(known, metrics, judge.resolve(), store, not quiet), known
     if judge != JudgeOptions() and not from_the_file("judge"):
         raise InputError("--judge: goes with labels that bring their texts, or with --data; a run has been judged")
-    result = run_held(run or "last", store)
+    result = load_run(run or "last", store)
     return result, read_labels(labels, list(result.metrics))

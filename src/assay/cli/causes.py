@@ -13,7 +13,7 @@ from assay._util.terminal import pluralize
 from assay.cli.option_groups import grouped
 from assay.cli.options import JsonOption, JudgeOptions, RunArgument, SlicesOption, StoreOption
 from assay.cli.output import say, say_json
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import load_run
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def causes(
         raise InputError(f"-n: expected 0 or more, got {n}")
     if max_calls is not None and not read:
         raise InputError("--max-calls: goes with --read")
-    result = run_held(run, store, notes=True)
+    result = load_run(run, store, notes=True)
     limits = {rule.metric: rule.limit for rule in limits_of("at_least", threshold or [], "--threshold")} or None
     find = partial(find_causes, result, limits, by=slices or (), answerable=answerable, top=top, themes=True)
     found = find()

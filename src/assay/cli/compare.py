@@ -11,7 +11,7 @@ import typer
 from assay._util.terminal import pluralize, width
 from assay.cli.options import ClusterOption, JsonOption, ScaleOption, SlicesOption, StoreOption, WhereOption
 from assay.cli.output import say, say_json, show
-from assay.cli.run_argument import Scales, run_held, scales_of
+from assay.cli.run_argument import Scales, load_run, scales_of
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def compare(
     if n < 0:
         raise InputError(f"-n: expected 0 or more, got {n}")
     scales = scales_of(scale)
-    held = [run_held(run, store, scales, where=where) for run in _named([*(elsewhere or ()), *(runs or ())])]
+    held = [load_run(run, store, scales, where=where) for run in _named([*(elsewhere or ()), *(runs or ())])]
     names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
     if len(held) > 2 or each or out is not None:
         _refuse_for_matrix({"--slice": slices, "--anchors": anchors, "--test": test != "sign-flip"})
@@ -133,7 +133,7 @@ def _compare_all(
 def _link(anchors: tuple[str, str], store: Path, scales: Scales) -> Link:
     from assay.analysis.comparison.linking import link
 
-    return link(run_held(anchors[0], store, scales), run_held(anchors[1], store, scales))
+    return link(load_run(anchors[0], store, scales), load_run(anchors[1], store, scales))
 
 
 def _print(found: Comparison) -> None:

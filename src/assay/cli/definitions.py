@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.cli.options import JudgeOptions
 from assay.cli.output import say, say_json, show
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import load_run
 
 
 def show_definitions(run: str, row: str, metric: str, judge: JudgeOptions, store: Path, as_json: bool) -> None:
@@ -18,7 +18,7 @@ def show_definitions(run: str, row: str, metric: str, judge: JudgeOptions, store
     from assay.judges.cache import JudgementCache
     from assay.report.comparison_table import formula, lens_table
 
-    result = run_held(run, store)
+    result = load_run(run, store)
     found = look(result.row(row).sample, metric, JudgementCache(judge.resolve(), result.store.judgements(result.run)))
     if as_json:
         say_json(

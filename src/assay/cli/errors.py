@@ -13,7 +13,7 @@ from assay._util.terminal import pluralize, width
 from assay.cli.error_terms import for_the_command_line
 from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, WhereOption, named_again
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
-from assay.cli.run_argument import run_again, run_held
+from assay.cli.run_argument import load_run, quote_run
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def errors(
         raise InputError(f"-n: expected at least 1, got {n}")
     if n is not None and cause is None:
         raise InputError("-n: goes with --cause CAUSE")
-    result = run_held(run, store, notes=True, where=where)
+    result = load_run(run, store, notes=True, where=where)
     found = _of_cause(result.errors if as_json or as_csv is not None else result.brief_errors(), result, cause)
     if as_json:
         say_json([asdict(one) for one in found], indent=2)
@@ -54,7 +54,7 @@ def errors(
     if as_json or as_csv == STDOUT:
         return
     if found:
-        again = run_again(run, result), named_again(store)
+        again = quote_run(run, result), named_again(store)
         _show(result, [replace(one, message=for_the_command_line(one.message)) for one in found], cause, n, again)
     else:
         say(f"every score of run {result.run} has a value")

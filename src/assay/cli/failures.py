@@ -12,7 +12,7 @@ from assay._util.terminal import pluralize, width
 from assay.cli.config_defaults import configuration_in_use
 from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, WhereOption
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import load_run
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def failures(
     check_csv(as_csv)
     if n < 1:
         raise InputError(f"-n: expected at least 1, got {n}")
-    result = run_held(run, store, notes=True, where=where)
+    result = load_run(run, store, notes=True, where=where)
     thresholds = _thresholds(result, below or [], above or [])
     if as_json or as_csv is not None:
         records = [{**asdict(one), "threshold": str(one.threshold)} for one in threshold_failures(result, thresholds)]

@@ -21,7 +21,7 @@ from assay.cli.gate_options import (
 )
 from assay.cli.options import ClusterOption, JsonOption, RunArgument, ScaleOption, StoreOption, WhereOption
 from assay.cli.output import say, say_json, show
-from assay.cli.run_argument import run_held, scales_of
+from assay.cli.run_argument import load_run, scales_of
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -92,12 +92,12 @@ def gate(
     )
     meant = _with_options(gate_meant(given, required=True), cluster, any_judge, noise, thresholds)
     scales = scales_of(scale)
-    result = run_held(run, store, scales, notes=True, where=where, check=True)
+    result = load_run(run, store, scales, notes=True, where=where, check=True)
     against = baseline or (configured_baseline() if meant.relative else None)
     before = (
         None
         if against is None
-        else run_held(against, baseline_store or store, scales, notes=True, where=where, check=True)
+        else load_run(against, baseline_store or store, scales, notes=True, where=where, check=True)
     )
     decision = check(meant, result, before, witnesses=n)
     _print(decision, as_json, markdown)

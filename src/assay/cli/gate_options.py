@@ -11,7 +11,7 @@ import typer
 from assay._util.output_files import write_output
 from assay.cli.config_defaults import configuration_in_use
 from assay.cli.output import say, show
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import load_run
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Stakes:
         against = baseline or (configured_baseline() if meant.relative else None)
         if meant.relative and against is None:
             raise InputError("--gate: some rules compare a run with a baseline; name it with --baseline")
-        return cls(meant, None if against is None else run_held(against, store))
+        return cls(meant, None if against is None else load_run(against, store))
 
     def check_thresholds(self, judge: JudgeSpec) -> None:
         """Raise InputError for rules good_share without a threshold that was found on values of this judge."""

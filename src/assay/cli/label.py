@@ -11,7 +11,7 @@ import typer
 from assay._util.terminal import is_terminal
 from assay.cli.options import RunArgument, StoreOption
 from assay.cli.output import say, show
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import load_run
 from assay.errors import InputError
 
 
@@ -48,7 +48,7 @@ def label(
     if not out.parent.is_dir():
         raise InputError(f"--out: there is no folder {str(out.parent)!r}")
     found = session(
-        run_held(run, store),
+        load_run(run, store),
         out,
         cast("What", what),
         read=_read,

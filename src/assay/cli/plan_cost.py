@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.output import say, say_json
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import load_run
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def print_cost(rows: int, options: CostOptions, store: Path, as_json: bool) -> N
         prices=options.prices,
         calls_per_minute=options.calls_per_minute,
         tokens_per_minute=options.tokens_per_minute,
-        like=None if options.like is None else run_held(options.like, store),
+        like=None if options.like is None else load_run(options.like, store),
     )
     if as_json:
         say_json(asdict(found), indent=2)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.output import say, say_json
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import load_run
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -151,12 +151,12 @@ def _of_run(run: str, options: PowerOptions, store: Path) -> _Scores:
 
     if options.cluster_size is not None:
         raise InputError("--cluster-size: goes without a run; with one give --cluster COLUMN")
-    first = run_held(run, store)
+    first = load_run(run, store)
     metric = options.metric or _only(first.metrics, "run")
     past = world_of(
         first,
         metric,
-        None if options.again is None else run_held(options.again, store),
+        None if options.again is None else load_run(options.again, store),
         cluster=options.cluster,
         correlation=options.correlation,
         paired=not options.unpaired,

@@ -18,7 +18,7 @@ from assay.cli.options import (
     WhereOption,
 )
 from assay.cli.output import say
-from assay.cli.run_argument import run_held, scales_of
+from assay.cli.run_argument import load_run, scales_of
 from assay.errors import InputError
 
 
@@ -67,10 +67,10 @@ def report(
         raise InputError("--fail-below: goes with -o FILE.xml")
     scales = scales_of(scale)
     names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
-    result = run_held(run, store, scales, where=where)
+    result = load_run(run, store, scales, where=where)
     found = report_of(
         result,
-        None if baseline is None else run_held(baseline, store, scales, where=where),
+        None if baseline is None else load_run(baseline, store, scales, where=where),
         ReportOptions(names, tuple(slices or ()), cluster, any_judge, judge=lambda: judge.resolve_if(result.judge)),
     )
     write_report(found, out, least)

@@ -23,7 +23,7 @@ def scales_of(given: list[str] | None) -> Scales:
     return stated(given or ())
 
 
-def run_held(
+def load_run(
     run: str,
     folder: Path,
     scales: Scales | None = None,
@@ -59,7 +59,7 @@ def run_held(
     return result
 
 
-def run_again(run: str, result: Result) -> str:
+def quote_run(run: str, result: Result) -> str:
     """The run as an argument of a further command, quoted for the shell: by its name where it was "last"."""
     return shlex.quote(result.run if run == "last" else run)
 

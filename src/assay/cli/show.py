@@ -14,7 +14,7 @@ from assay.cli.option_groups import grouped
 from assay.cli.options import JsonOption, JudgeOptions, RunArgument, StoreOption, WhereOption
 from assay.cli.output import check_csv, say, say_json
 from assay.cli.output import show as render
-from assay.cli.run_argument import run_again, run_held
+from assay.cli.run_argument import load_run, quote_run
 from assay.cli.score_output import print_result
 from assay.cli.show_options import TableOptions
 from assay.errors import InputError
@@ -65,7 +65,7 @@ def show(
         return
     if judge != JudgeOptions() and not from_the_file("judge"):
         raise InputError("--judge: goes with --definitions; a run has its judge")
-    result = run_held(run, store, notes=row is not None, where=where)
+    result = load_run(run, store, notes=row is not None, where=where)
     if metric is not None and metric not in result.metrics:
         raise InputError(f"--metric: {metric!r} is not in this run; it has {', '.join(result.metrics)}")
     if row is not None:
@@ -76,8 +76,8 @@ def show(
         check_csv(table.as_csv)
         print_result(result, table.output(as_json), overview=True)
     else:
-        before = None if baseline is None else run_held(baseline, store, where=where)
-        _show_run(result, before, metric, any_judge, run_again(run, result))
+        before = None if baseline is None else load_run(baseline, store, where=where)
+        _show_run(result, before, metric, any_judge, quote_run(run, result))
 
 
 def _show_row(result: Result, run: str, row: str, metric: str | None, full: bool, as_json: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from assay.cli.options import CsvOption, JsonOption, RunArgument, StoreOption, WhereOption
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
-from assay.cli.run_argument import run_held
+from assay.cli.run_argument import load_run
 from assay.errors import InputError
 
 
@@ -29,7 +29,7 @@ def worst(
     check_csv(as_csv)
     if n < 1:
         raise InputError(f"-n: expected at least 1, got {n}")
-    result = run_held(run, store, notes=True, where=where)
+    result = load_run(run, store, notes=True, where=where)
     rows = result.worst(metric, n)
     if as_json:
         say_json([{"row": row.number, **row.scored.to_dict()} for row in rows], indent=2)

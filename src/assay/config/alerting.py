@@ -86,7 +86,7 @@ def _kind(section: Section, table: AlertTable) -> Kind:
 
 def _check_limit(section: Section, table: AlertTable, kind: Kind, metrics: Sequence[Metric]) -> None:
     """Check the limit where the metric is known: by the file, else by this installation."""
-    metric = next((one for one in metrics if one.label == table.metric), None) or _known(table.metric)
+    metric = next((one for one in metrics if one.label == table.metric), None) or _find_metric(table.metric)
     if metric is None:
         return
     limit, width = float(getattr(table, kind)), metric.high - metric.low
@@ -96,7 +96,7 @@ def _check_limit(section: Section, table: AlertTable, kind: Kind, metrics: Seque
         raise section.error(kind, f"expected {metric.low:g} to {metric.high:g}, got {limit:g}")
 
 
-def _known(name: str | None) -> Metric | None:
+def _find_metric(name: str | None) -> Metric | None:
     """A live run may have metrics that this installation does not know: they are no error here."""
     if name is None or len(name) > 200:
         return None

@@ -33,6 +33,7 @@ from assay.records import ScoredSample
 from assay.sinks.base import Sink
 from assay.sinks.writing import check_sinks
 from assay.store.store import Store
+from assay.store.temporary import TemporaryStore
 
 #: What is measured when no metrics are named: those of these that the data and the judge allow.
 DEFAULT_METRICS = (
@@ -224,7 +225,7 @@ def _begin(
     if note is not None and not isinstance(note, str):
         raise InputError(f"note: expected a text, got {type(note).__name__}")
     note = note and well_formed(note)
-    kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
+    kept = store if isinstance(store, Store) else Store(store) if store is not None else TemporaryStore()
     result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name,
                     expected=source.total_for_estimates(), default_metrics=metrics is None)  # fmt: skip
     for metric in chosen:

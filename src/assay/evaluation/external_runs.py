@@ -38,6 +38,7 @@ from assay.evaluation.run_addresses import path_at, queue_at, refuse_folder, sto
 from assay.records import ScoredSample
 from assay.store.store import Store
 from assay.store.tables import store_may_exist
+from assay.store.temporary import TemporaryStore
 from assay.store.windows import UTC_NAME
 
 GROUP = "assay.runs"
@@ -231,7 +232,7 @@ def load_external_run(spec: str, scales: Mapping[str, tuple[float, float]] | Non
 
 def result_of(run: str, judge: str, rows: Iterable[ScoredSample], notes: tuple[str, ...] = ()) -> Result:
     """Scored rows as a run of this name. Raises InputError where there are none."""
-    run, store = well_formed(run), Store.temporary()
+    run, store = well_formed(run), TemporaryStore()
     result = Result(run=run, store=store, judge=judge)
     store.create_run(run, {"judge": judge, "metrics": []})
     for scored in rows:

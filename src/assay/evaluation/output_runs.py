@@ -27,6 +27,7 @@ from assay.records import Sample, ScoredSample
 from assay.records.missing_rows import is_missing_row
 from assay.store.store import Store
 from assay.store.tables import Statements
+from assay.store.temporary import TemporaryStore
 
 BATCH = 500  # rows in one transaction
 NAMED = 3  # rows that cannot be read that a note names
@@ -58,7 +59,7 @@ def run_of_output(run: str, output: Output, *, folder: Path | None, started: flo
         InputError: There are no rows, none can be read, or a value is outside of its metric's range.
         StoreError: The temporary store cannot be written.
     """
-    store = Store.temporary()
+    store = TemporaryStore()
     _UNNAMED.add(store.name)
     weakref.finalize(store, _UNNAMED.discard, store.name)
     try:

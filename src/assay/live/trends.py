@@ -264,9 +264,8 @@ def _costs(columns: RunColumns) -> tuple[Floats, Floats]:
     numbers = columns.numbers.tolist()
     place = {number: at for at, number in enumerate(numbers)}
     calls, tokens = np.full(len(numbers), np.nan), np.full(len(numbers), np.nan)
-    for row in columns.store.rows_of(columns.run, numbers):
-        used = [score.usage for score in row.scored.scores.values()]
-        at = place[row.number]
+    for number, used in columns.store.usages(columns.run, numbers):
+        at = place[number]
         calls[at] = sum(one.calls for one in used)
         parts = [part for one in used if one.calls for part in (one.prompt_tokens, one.completion_tokens)]
         tokens[at] = math.nan if None in parts else sum(part for part in parts if part is not None)

@@ -40,6 +40,9 @@ class Sink(Protocol):
     cause to the number of samples of this source so far. It may have a method `tidy()`, which workers call at times,
     and a method `amend(key, change)`, for feedback that comes after a sample was written: it applies a function to the
     sample that it has, and returns False where it has none.
+
+    A sink may have a method `write_many(group)`, which workers call instead of `write`: it takes several scored samples
+    and returns for each what `write` would return or raise.
     """
 
     def write(self, scored: ScoredSample) -> Receipt | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from assay.records import Sample, Score, ScoredSample
 from assay.sinks.base import Mask, Receipt
 from assay.sinks.clients import PerProcess
 from assay.sinks.masking import hidden_texts, hider, without_texts
+from assay.store.group_writer import lies_in_one
 from assay.store.live_counts import tidy_counts, write_counts
 from assay.store.live_runs import DAYS, GIGABYTES, application_of, live_run_name
 from assay.store.pruning import retain
@@ -75,7 +76,7 @@ class StoreSink:
         self._hide = hider(mask, True)
         self._limits = (retain_days, retain_gb)
         self._store = PerProcess(lambda: Store(self._address))
-        self._known: dict[str, tuple[set[str], str]] = {}  # run -> its metrics and judge, as the store has them
+        self._run_facts: dict[str, tuple[set[str], str]] = {}  # run -> its metrics and judge, as the store has them
         self._due = time.monotonic()  # when to look for rows to delete
 
     def __repr__(self) -> str:
@@ -87,17 +88,58 @@ class StoreSink:
 
     def write(self, scored: ScoredSample) -> Receipt:
         """Keep one scored sample. Raises StoreError where there can be no store, Undelivered where it fails later."""
-        names = tuple(scored.scores)
         store = self._store.get()
         run = self._run_of(scored.sample)
         try:
             self._describe(store, run, scored)
             store.merge_row(run, self._kept(scored))
         except StoreError as error:
-            raise Undelivered(f"StoreSink: {error}", scores=names) from error
+            raise _undelivered(scored, error) from error
+        return self._written(scored)
+
+    def write_many(self, group: Sequence[ScoredSample]) -> list[Receipt | Exception]:
+        """Keep several scored samples, those of one run in one transaction.
+
+        Args:
+            group: The samples.
+
+        Returns:
+            For each what `write` returns or raises.
+        """
+        outcomes: dict[int, Receipt | Exception] = {}
+        rows: dict[str, dict[int, ScoredSample]] = defaultdict(dict)
+        for index, scored in enumerate(group):
+            try:
+                rows[self._run_of(scored.sample)][index] = self._kept(scored)
+            except Exception as error:  # of a mask, say
+                outcomes[index] = error
+        for run, kept in rows.items():
+            try:
+                self._write_run(run, list(kept.values()))
+            except Exception as error:
+                split = len(kept) > 1 and (not isinstance(error, StoreError) or lies_in_one(error))
+                for index in kept:
+                    outcomes[index] = self._attempt(group[index]) if split else _undelivered(group[index], error)
+            else:
+                outcomes |= {index: self._written(group[index]) for index in kept}
+        return [outcomes[index] for index in range(len(group))]
+
+    def _write_run(self, run: str, kept: Sequence[ScoredSample]) -> None:
+        store = self._store.get()
+        for scored in kept:
+            self._describe(store, run, scored)
+        store.merge_rows(run, kept)
+
+    def _attempt(self, scored: ScoredSample) -> Receipt | Exception:
+        try:
+            return self.write(scored)
+        except Exception as error:
+            return error
+
+    def _written(self, scored: ScoredSample) -> Receipt:
         with contextlib.suppress(StoreError):  # the sample is kept; the next look tries again
             self.tidy()
-        return Receipt(sent=len(names), confirmed=len(names))
+        return Receipt(sent=len(scored.scores), confirmed=len(scored.scores))
 
     def count_skipped(self, source: str, totals: Mapping[tuple[str | None, int, str], int]) -> None:
         """Write how many samples have no row, and why. Raises StoreError.
@@ -108,7 +150,8 @@ class StoreSink:
         """
         by_run: dict[str, dict[tuple[int, str], int]] = defaultdict(dict)
         for (application, hour, cause), samples in totals.items():
-            of_run = by_run[self.run if application is None else live_run_name(application)]
+            name = application_of({"application": application})  # of a process of an earlier version it may be none
+            of_run = by_run[self.run if name is None else live_run_name(name)]
             of_run[hour, cause] = of_run.get((hour, cause), 0) + samples
         for run, counts in by_run.items():
             write_counts(self._store.get(), run, source, counts)
@@ -124,7 +167,7 @@ class StoreSink:
             False where no live run that this sink writes has the sample.
         """
         store = self._store.get()
-        for run in {self.run, *list(self._known)}:
+        for run in {self.run, *list(self._run_facts)}:
             with contextlib.suppress(InputError):  # another run's, or none
                 row = store.get_row(run, key)
                 kept = row.scored.sample
@@ -145,9 +188,9 @@ class StoreSink:
         seconds = None if days is None else days * 86_400.0
         most = None if gigabytes is None else gigabytes * 1e9
         until, done = time.monotonic() + SLICE, True
-        for run in {self.run, *list(self._known)}:
+        for run in {self.run, *list(self._run_facts)}:
             if not store.has_run(run):  # deleted meanwhile: it is described anew
-                self._known.pop(run, None)
+                self._run_facts.pop(run, None)
                 continue
             found = retain(store, run, older_than=seconds, max_bytes=most, until=until)
             done = done and found.done
@@ -164,7 +207,7 @@ class StoreSink:
     def _run_of(self, sample: Sample) -> str:
         application = application_of(sample.metadata)
         run = self.run if application is None else live_run_name(application)
-        return run if run in self._known or len(self._known) < MOST_RUNS else self.run
+        return run if run in self._run_facts or len(self._run_facts) < MOST_RUNS else self.run
 
     def _kept(self, scored: ScoredSample) -> ScoredSample:
         """The sample as it is stored."""
@@ -188,8 +231,8 @@ class StoreSink:
     def _describe(self, store: Store, run: str, scored: ScoredSample) -> None:
         """Say of the run which metrics and judge it has, where that is news."""
         judge = next((score.judge for score in scored.scores.values() if score.judge), None)
-        metrics, of_run = self._known.get(run, (set[str](), ""))
-        if run in self._known and metrics.issuperset(scored.scores) and judge in (None, of_run):
+        metrics, of_run = self._run_facts.get(run, (set[str](), ""))
+        if run in self._run_facts and metrics.issuperset(scored.scores) and judge in (None, of_run):
             return
         known: dict[str, Any] = {}
         with contextlib.suppress(InputError):  # a new run
@@ -199,4 +242,13 @@ class StoreSink:
         names = [*known.get("metrics", ()), *(name for name in scored.scores if name not in known.get("metrics", ()))]
         judge = judge or known.get("judge") or ""
         store.put_run(run, {**known, "judge": judge, "metrics": names})
-        self._known[run] = {*names}, judge
+        self._run_facts[run] = {*names}, judge
+
+
+def _undelivered(scored: ScoredSample, error: Exception) -> Exception:
+    """The error of one sample that was not written; of one that is no StoreError itself."""
+    if not isinstance(error, StoreError):
+        return error
+    failed = Undelivered(f"StoreSink: {error}", scores=tuple(scored.scores))
+    failed.__cause__ = error
+    return failed

@@ -125,6 +125,28 @@ def write_to(targets: Iterable[tuple[str, Callable[[ScoredSample], object]]], sc
     return written
 
 
+def write_group(sink: Sink, group: Sequence[ScoredSample]) -> list[object] | None:
+    """Hand several scored samples to a sink that takes them together; see `Sink`. Never raises.
+
+    Args:
+        sink: The sink.
+        group: The samples.
+
+    Returns:
+        For each what the sink gave, or the exception; None where the sink takes them one by one.
+    """
+    write_many = getattr(sink, "write_many", None)
+    if not callable(write_many):
+        return None
+    try:
+        outcomes = list(write_many(group)) if group else []
+        if len(outcomes) != len(group):
+            raise ValueError(f"write_many gave {len(outcomes)} outcomes for {len(group)} samples")
+    except BaseException as error:  # on a thread of our own: kept, never passed on
+        return [error] * len(group)
+    return outcomes
+
+
 def write_skip_counts(
     sinks: Mapping[str, Sink],
     source: str,

@@ -125,7 +125,7 @@ class GroupWriter:
         try:
             self._store.write(self._transaction(group, at_once=len(group) > 1))
         except BaseException as error:
-            if len(group) > 1 and _lies_in_one(error):
+            if len(group) > 1 and lies_in_one(error):
                 for one in group:
                     self._write([one])
                 return
@@ -183,8 +183,15 @@ def note_used(db: Statements, run: str, keys: Iterable[bytes]) -> None:
 _KEYS = 500  # of one statement
 
 
-def _lies_in_one(error: BaseException) -> bool:
-    """Whether what one writes is at fault, or what another process wrote meanwhile, and the others may do."""
+def lies_in_one(error: BaseException) -> bool:
+    """Whether one of a group is at fault, or what another process wrote meanwhile, and the others may be written.
+
+    Args:
+        error: What came of writing the group.
+
+    Returns:
+        False where the database cannot be read or written at all.
+    """
     cause = error.__cause__ if isinstance(error, StoreError) else error
     if isinstance(cause, (sqlite3.IntegrityError, sqlite3.DataError)):
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from assay.store.tables import check_run_name
 LIVE = "live"
 DAYS, GIGABYTES = 30.0, 2.0  # kept of a live run, whichever is less
 LONGEST_NAME = 200  # characters of an application's name
+_CONTROLS = frozenset({"Cc", "Zl", "Zp"})  # control characters, line and paragraph separators
 
 #: Metadata that says which application answered, and which version of it.
 MARKS = ("application", "version", "commit", "prompt_version")
@@ -34,12 +36,12 @@ def live_run_name(application: str | None) -> str:
         `live/NAME`, or `live`.
 
     Raises:
-        InputError: The name is blank or longer than LONGEST_NAME.
+        InputError: The name is blank, longer than LONGEST_NAME, or holds a line break or a control character.
     """
     if application is None:
         return LIVE
-    if not application.strip() or len(application) > LONGEST_NAME:
-        said = f"expected a name of 1 to {LONGEST_NAME} characters"
+    if not _is_name(application):
+        said = f"expected a name of 1 to {LONGEST_NAME} characters without line breaks and control characters"
         raise InputError(f"application: {said}, got {application[:50]!r} ({len(application):,} characters)")
     return check_run_name(f"{LIVE}/{application}")
 
@@ -47,7 +49,12 @@ def live_run_name(application: str | None) -> str:
 def application_of(metadata: Mapping[str, Any]) -> str | None:
     """The application that answered, from a sample's metadata; None where it has none that can name a run."""
     name = metadata.get("application")
-    return name if isinstance(name, str) and name.strip() and len(name) <= LONGEST_NAME else None
+    return name if isinstance(name, str) and _is_name(name) else None
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text can name an application: it is printed on one line, and in a terminal does nothing else."""
+    return bool(text.strip()) and len(text) <= LONGEST_NAME and _CONTROLS.isdisjoint(map(unicodedata.category, text))
 
 
 def slices_of(metadata: Mapping[str, Any], further: Collection[str] = ()) -> dict[str, Any]:

@@ -161,12 +161,12 @@ def name_numbers(db: Statements, texts: Collection[str], *, create: bool = True)
     Names are never deleted: a number means one text as long as the store is there.
     """
     by_key = {key_hash(text): text for text in texts}
-    found = _known_names(db, by_key)
+    found = _find_names(db, by_key)
     missing = sorted(key for key, text in by_key.items() if text not in found)
     if missing and create:
         rows = [(key, _stored_name(by_key[key])) for key in missing]
         insert_rows(db, "names (key, text)", rows, "ON CONFLICT (key) DO NOTHING")
-        found |= _known_names(db, {key: by_key[key] for key in missing})
+        found |= _find_names(db, {key: by_key[key] for key in missing})
     return found
 
 
@@ -187,7 +187,7 @@ def read_name(stored: str) -> str:
     return str(json.loads(stored[len(_AS_JSON) :])) if stored.startswith(_AS_JSON) else stored
 
 
-def _known_names(db: Statements, by_key: Mapping[bytes, str]) -> dict[str, int]:
+def _find_names(db: Statements, by_key: Mapping[bytes, str]) -> dict[str, int]:
     found: dict[str, int] = {}
     keys = list(by_key)
     for start in range(0, len(keys), 500):
@@ -296,11 +296,14 @@ def _widen_ranges(db: Statements, run: int, rows: Iterable[RowColumns], numbers:
             db.execute(_WIDER, (run, numbers[name], *ends, direction))
 
 
-def stored_time(db: Statements, run: str, row: int) -> float | None:
-    """When the answer of a row was complete, or was stored; None where the row has no columns."""
-    found = name_numbers(db, [run], create=False)
-    times = read_all(db, "SELECT at FROM row_facts WHERE run = ? AND row = ?", (found.get(run, -1), row))
-    return float(times[0][0]) if times else None
+def stored_times(db: Statements, run: str, rows: Sequence[int]) -> dict[int, float]:
+    """Row -> when its answer was complete, or was stored; rows without columns are left out."""
+    own, times = name_numbers(db, [run], create=False).get(run, -1), dict[int, float]()
+    for start in range(0, len(rows), 500):
+        some = rows[start : start + 500]
+        sql = f"SELECT row, at FROM row_facts WHERE run = ? AND row IN ({', '.join('?' * len(some))})"
+        times |= {int(row): float(at) for row, at in read_all(db, sql, (own, *some))}
+    return times
 
 
 def low_end(value: float | None) -> float:

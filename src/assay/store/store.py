@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import cached_property
 from pathlib import Path
-from pkgutil import resolve_name
 from types import NoneType
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -24,10 +23,11 @@ from assay._util.compression import key_hash, pack, to_json, unpack
 from assay._util.forks import own_lock
 from assay._util.normalise import well_formed
 from assay.errors import InputError, RunReplacedError, StoreError
-from assay.records import ScoredSample
+from assay.records import ScoredSample, Usage
 from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 from assay.store.digests import RowDigests, text_digest
 from assay.store.group_writer import GroupWriter, Judgement, note_used
+from assay.store.merging import MergedRow, merge_rows
 from assay.store.rows import (
     PAGE,
     PackedRow,
@@ -36,16 +36,14 @@ from assay.store.rows import (
     digest_of_rows,
     in_pages,
     is_readable,
-    packed,
     put_rows,
     row_of,
-    scores_of,
-    stored_scores,
+    usages_of,
     which_run,
 )
 from assay.store.rows import Row as Row
 from assay.store.schema import FileTables, source_number
-from assay.store.score_columns import RowColumns, delete_columns, delete_stray_columns, stored_time
+from assay.store.score_columns import delete_columns, delete_stray_columns
 from assay.store.tables import FILE_NAME as FILE_NAME
 from assay.store.tables import Statements, Tables, file_of, is_database, url_of
 
@@ -131,16 +129,6 @@ class Store:
 
     def __repr__(self) -> str:
         return call_repr(self, self.name)
-
-    @classmethod
-    def temporary(cls) -> Store:
-        """Make a store that is deleted when it is closed or no longer used.
-
-        Returns:
-            The store.
-        """
-        made: Store = resolve_name("assay.store.temporary:TemporaryStore")()  # by name: it is made of this class
-        return made
 
     def close(self) -> None:
         """Let go of it; a temporary store is deleted. The next use opens it again. Closing twice is fine."""
@@ -708,19 +696,23 @@ class Store:
         Returns:
             The number of the row.
         """
-        key, sample = clean(scored.sample.key()), scored.sample
+        return self.merge_rows(run, [scored])[0]
 
-        def merge(db: Statements) -> int:
+    def merge_rows(self, run: str, group: Sequence[ScoredSample]) -> list[int]:
+        """Keep several scored samples under their keys, all or none: see `merge_row`.
+
+        Args:
+            run: Name of the run.
+            group: The samples with their scores. Of one key the scores of all are kept, and the sample of the last.
+
+        Returns:
+            The number of the row of each.
+        """
+        rows = [MergedRow.of(scored) for scored in group]
+
+        def merge(db: Statements) -> list[int]:
             self._tables.alone(db, f"rows of {run}")
-            found = db.execute("SELECT number, body FROM rows WHERE run = ? AND id = ?", (run, key)).fetchone()
-            last = "SELECT COALESCE(MAX(number), 0) FROM rows WHERE run = ?"
-            number = int(found[0] if found else db.execute(last, (run,)).fetchone()[0] + 1)
-            before = stored_scores(found[1]) if found else {}
-            merged = ScoredSample(sample=sample, scores={**before, **scored.scores})
-            # a row that is there stays where it is in time
-            columns = RowColumns.of(number, key, merged, at=stored_time(db, run, number))
-            put_rows(db, run, [PackedRow(number, key, packed(sample.to_dict(), scores_of(merged)), columns)])
-            return number
+            return merge_rows(db, run, rows)
 
         return self.write(merge)
 
@@ -756,15 +748,36 @@ class Store:
         Returns:
             Rows in the order of the numbers.
         """
+        yield from (row for _, row in self._read_bodies(run, numbers, row_of))
+
+    def usages(self, run: str, numbers: Sequence[int]) -> Iterator[tuple[int, list[Usage]]]:
+        """Iterate over what the scores of some rows took of the judge.
+
+        Rows that cannot be read, or are not there, are left out, with a warning in the log.
+
+        Args:
+            run: Name of the run.
+            numbers: Numbers of the rows.
+
+        Returns:
+            Number of a row and the usage of each of its scores.
+        """
+        return self._read_bodies(run, numbers, lambda _, body: usages_of(body))
+
+    def _read_bodies(
+        self, run: str, numbers: Sequence[int], read: Callable[[int, bytes], T]
+    ) -> Iterator[tuple[int, T]]:
         for start in range(0, len(numbers), PAGE):
             some = numbers[start : start + PAGE]
             sql = f"SELECT number, body FROM rows WHERE run = ? AND number IN ({', '.join('?' * len(some))})"
             bodies = dict(self.query(sql, run, *some))
             for number in some:
                 try:
-                    yield row_of(number, bodies[number])
+                    found = read(number, bodies[number])
                 except Exception as error:  # whatever is wrong with it, it is wrong with this row alone
                     log.warning("assay: store %s: run %s, row %d cannot be read: %s", self.name, run, number, error)
+                else:
+                    yield number, found
 
     def numbers(self, run: str) -> list[int]:
         """List the numbers of the rows of a run, also of those that cannot be read.

@@ -82,7 +82,7 @@ def test_no_mangled_judgement_becomes_a_number_that_is_none(system: str) -> None
     fates = [
         fate(name, f"{name} {seed}")
         for name in (METRICS if system == "own" else systems.names(system))
-        for seed in range(5)
+        for seed in range(5 if system == "own" else 2)
     ]
     refused = [one for one in fates if "does not answer its prompt" in one]
     assert len(refused) > len(fates) / 10 or system in ("openevals", "langchain"), fates  # the check has met something

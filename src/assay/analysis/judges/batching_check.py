@@ -36,6 +36,7 @@ from assay.prompts.question_batch import Member
 from assay.records import Sample, Usage
 from assay.stats.alike import Alike, Likeness, alike
 from assay.store.store import Store
+from assay.store.temporary import TemporaryStore
 
 T = TypeVar("T")
 
@@ -134,7 +135,7 @@ async def acheck_batching(
                          "and ask with batched_questions='yes'")  # fmt: skip
     check_budget(budget, asked)
     source = open_data(data, column_map=column_map, limit=limit, language=language)
-    kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
+    kept = store if isinstance(store, Store) else Store(store) if store is not None else TemporaryStore()
     check = _GroupCheck(asked, kept)
     with spending(budget):
         try:

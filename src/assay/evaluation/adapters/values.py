@@ -131,16 +131,16 @@ class _Fields:
     """Reads the fields of one row, and keeps why one of them cannot be read."""
 
     def __init__(self, known: Sample, names: Mapping[str, str], texts: bool) -> None:
-        self._known, self._names, self._texts = known, names, texts
+        self._sample, self._names, self._texts = known, names, texts
         self._errors: dict[str, str] = {}
 
     def row(self, **fields: Any) -> HostRow:
         """The row with these fields, and the errors so far."""
-        return HostRow(replace(self._known, **fields), self._errors)
+        return HostRow(replace(self._sample, **fields), self._errors)
 
     def text(self, field: str, value: Any, names: Sequence[str], read: Callable[[Any], str | None]) -> str | None:
         """The text that `read` finds in a value, else the known one. A blank text is one, if there is no other."""
-        known: str | None = getattr(self._known, field)
+        known: str | None = getattr(self._sample, field)
         found, problem = _read_text(value, names, read, self._texts)
         if known is not None:
             return found if found is not None and found.strip() else known
@@ -152,7 +152,7 @@ class _Fields:
         self, field: str, value: Any, sides: Sequence[Any], names: Sequence[str]
     ) -> tuple[Context, ...] | None:
         """The passages in a value, else those under an accepted name in the first dict that has them."""
-        known: tuple[Context, ...] | None = getattr(self._known, field)
+        known: tuple[Context, ...] | None = getattr(self._sample, field)
         try:
             if not missing(value):
                 return _first(passages(value), known)

@@ -10,20 +10,22 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from assay._util.threads import BackgroundWorker
 from assay.live.queue.queue_file import LONGEST_WAIT, QueueFile
 from assay.live.queue.rows import PendingDelivery
 from assay.records import ScoredSample
 from assay.sinks.base import Sink
-from assay.sinks.writing import write_to
+from assay.sinks.writing import write_group, write_to
 
-PARCELS = 16  # leased at a time
+PARCELS = 64  # leased at a time
 POLL = 0.2  # seconds between looks for something to deliver
 NOTED = 0.1  # seconds at most between a delivery and the note of it, besides those of the next delivery
 FAILURES = 2  # deliveries in a row that fail before a sink gets a pause
 
 Failed = Callable[[BaseException, str], None]
+Target = Callable[[ScoredSample], object]
 
 
 class Outbox:
@@ -89,17 +91,12 @@ class Outbox:
     def _deliver(self, parcels: Sequence[PendingDelivery]) -> None:
         done = _Deliveries()
         try:
-            for parcel in parcels:
+            readable = self._read(parcels)
+            together = self._write_together(readable)
+            for parcel, scored in readable:
                 if self._stopped:
                     break
-                try:
-                    scored = parcel.scored()
-                except Exception as error:
-                    self._failed(error, "outbox")
-                    message = f"cannot be read: {error}"
-                    self._file.undelivered(self._worker, parcel.number, (), message, self._file.now(), {}, park=True)
-                    continue
-                self._one(parcel, scored, done)
+                self._one(parcel, scored, together, done)
                 if time.monotonic() - done.since > NOTED:
                     self._note(done)
         finally:
@@ -107,16 +104,51 @@ class Outbox:
         if self._stopped:
             self._file.release_parcels(self._worker)
 
+    def _read(self, parcels: Sequence[PendingDelivery]) -> list[tuple[PendingDelivery, ScoredSample]]:
+        readable = []
+        for parcel in parcels:
+            try:
+                readable.append((parcel, parcel.scored()))
+            except Exception as error:
+                self._failed(error, "outbox")
+                message = f"cannot be read: {error}"
+                self._file.undelivered(self._worker, parcel.number, (), message, self._file.now(), {}, park=True)
+        return readable
+
+    def _write_together(self, parcels: Sequence[tuple[PendingDelivery, ScoredSample]]) -> dict[tuple[str, int], Target]:
+        """Sink and number of a parcel -> what came of it, of sinks that take several samples at once."""
+        outcomes: dict[tuple[str, int], Target] = {}
+        for name in self._ready():
+            wanted = [(parcel.number, scored) for parcel, scored in parcels if name not in parcel.given_to]
+            written = write_group(self._sinks[name], [scored for _, scored in wanted])
+            if written and all(isinstance(one, BaseException) for one in written):
+                written = written[:FAILURES]  # the sink is at fault: it gets a pause, and the others no try less
+            outcomes |= {
+                (name, number): partial(_replay, one) for (number, _), one in zip(wanted, written or (), strict=False)
+            }
+        return outcomes
+
+    def _ready(self) -> list[str]:
+        now = time.monotonic()
+        return [name for name in self._sinks if self._paused.get(name, 0.0) <= now]
+
     def _note(self, done: _Deliveries) -> None:
         """Keep in the queue what all sinks have by now."""
         if done.numbers:
             self._file.delivered(self._worker, done.numbers, self._sinks, done.counts)
         done.clear()
 
-    def _one(self, parcel: PendingDelivery, scored: ScoredSample, done: _Deliveries) -> None:
-        now = time.monotonic()
-        missing = [name for name in self._sinks if name not in parcel.given_to and self._paused.get(name, 0.0) <= now]
-        written = write_to(((name, self._sinks[name].write) for name in missing), scored)
+    def _one(
+        self,
+        parcel: PendingDelivery,
+        scored: ScoredSample,
+        together: Mapping[tuple[str, int], Target],
+        done: _Deliveries,
+    ) -> None:
+        ready = {*self._ready(), *(name for name, number in together if number == parcel.number)}
+        missing = [name for name in self._sinks if name not in parcel.given_to and name in ready]
+        targets = [(name, together.get((name, parcel.number), self._sinks[name].write)) for name in missing]
+        written = write_to(targets, scored)
         for name, error in written.failures.items():
             self._failed(error, name)
             self._note_failure(name)
@@ -147,6 +179,13 @@ class Outbox:
 
     def _wait(self, tries: int) -> float:
         return min(LONGEST_WAIT, self._backoff * 2.0 ** min(tries, 16)) * random.uniform(0.5, 1.0)
+
+
+def _replay(outcome: object, scored: ScoredSample) -> object:
+    """What a sink gave for a sample when it got several together."""
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
 
 
 def _failure_in_words(failure: tuple[str, BaseException]) -> str:

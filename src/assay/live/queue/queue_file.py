@@ -152,7 +152,7 @@ class QueueFile(Database):
             pending = self._total(db, WAITING, IN_WORK)
             pages, free, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in _PAGES)
             room = max_bytes - (pages - free) * size
-            known = _known(db, [key for key, _ in items])
+            known = _find_keys(db, [key for key, _ in items])
             last = db.execute("SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = 'samples'").fetchone()[0]
             new: list[tuple[int, str, str]] = []
             for key, sample in items:
@@ -381,7 +381,7 @@ _AT_ONCE = 500  # keys looked up by one query; some builds of SQLite take no mor
 _PAGES = ("page_count", "freelist_count", "page_size")
 
 
-def _known(db: Any, keys: Sequence[str]) -> set[str]:
+def _find_keys(db: Any, keys: Sequence[str]) -> set[str]:
     """Those of these keys that the file has, or had."""
     known: set[str] = set()
     for at in range(0, len(keys), _AT_ONCE):
