@@ -274,6 +274,7 @@ def test_every_page_is_the_same_in_a_folder_and_a_database(address: str):
         assert "password" not in client.get("/").text
 
 
+@pytest.mark.long
 def test_a_row_of_long_hostile_texts_stays_a_small_page(tmp_path: Path):
     sign = "\u202e&<"  # 6 + 5 + 4 bytes as HTML
     answer = sign * 30_000
