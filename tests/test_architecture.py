@@ -36,6 +36,7 @@ ORDER = (
     "analysis",
     "config",
     "report",
+    "view",
     "extension",
     "assay",
     "cli",

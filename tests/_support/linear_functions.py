@@ -29,9 +29,10 @@ from assay.prompts.base import PromptContent, PromptSection
 from assay.prompts.consistency import PassageLabel
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, ToolCall, Verdict
 from assay.report.html.packed_row import SharedValues
-from assay.report.sample_view import ViewPart
+from assay.report.marked_text import ViewPart
 from assay.store.rows import Row
 from assay.text.ocr import TextLine
+from assay.view.row_texts import TextBudget
 from tests._support.linear_patterns import ROOT, source_files
 
 Call = Callable[[Any, str], object]
@@ -128,6 +129,7 @@ NOT_READ = {
     "assay._util.compression:pack": "zlib reads it",
     "assay.report.html.charts:histogram": "counts numbers",
     "assay.report.lists:runs_list": "a line for each run",
+    "assay.view.server:serve": "runs until it is interrupted; names are of hosts",
     "assay.stats.agreement:agreement": "counts verdicts",
     "assay.stats.shares:true_share": "takes shares",
     "assay.metrics.deepeval.turn_fields:case_sections": "puts titles before texts",
@@ -488,6 +490,10 @@ READ: dict[str, Call] = {
     "assay.store.digests:text_digest": _first,
     "assay.report.html.packing:packed": _first,
     "assay.report.html.packed_row:side_of": lambda f, t: f(_quoted(t), scored("").sample, ["m"], SharedValues()),
+    "assay.report.marked_text:segments": lambda f, t: list(f(t, [ViewPart(0, len(t), "x")])),
+    "assay.view.row_query:field_value": _first,
+    "assay.view.row_query:read_value": lambda f, t: f(f"percent:{t}"),
+    "assay.view.row_texts:shown_text": lambda f, t: f(t, TextBudget(10**9), (), 10**9),
     "assay.report.sample_view:painted": lambda f, t: f(
         t, [ViewPart(c.span.start, c.span.end, "red") for c in _claims(t)]
     ),

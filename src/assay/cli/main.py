@@ -1,7 +1,7 @@
 """The command line, in three panels.
 
-Do: demo, score, run, compare, report, gate. Look: runs, show, worst, failures, errors, causes. Set up: init, metrics,
-and the groups data, judge, live and store.
+Do: demo, score, run, compare, report, view, gate. Look: runs, show, worst, failures, errors, causes. Set up: init,
+metrics, and the groups data, judge, live and store.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
@@ -43,6 +43,7 @@ from assay.cli.runs import runs
 from assay.cli.score import score
 from assay.cli.score_options import PANELS, SHORT
 from assay.cli.show import show
+from assay.cli.view import view
 from assay.cli.worst import worst
 from assay.errors import AssayError, InputError, JudgeFailure, MissingExtra, StoreError
 
@@ -58,7 +59,7 @@ EXITS: tuple[tuple[tuple[type[BaseException], ...], int], ...] = (
 DEBUG = "ASSAY_DEBUG"
 
 Command = Callable[..., None]
-DO: tuple[Command, ...] = (demo, score, run, compare, report, gate)
+DO: tuple[Command, ...] = (demo, score, run, compare, report, view, gate)
 LOOK: tuple[Command, ...] = (runs, show, worst, failures, errors, causes)
 #: Commands of the third panel that read no configuration.
 SET_UP: tuple[Command, ...] = (init, metrics)

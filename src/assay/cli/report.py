@@ -50,7 +50,7 @@ def report(
     where: WhereOption = None,
     store: StoreOption = Path(".assay"),
 ) -> None:
-    """Write a run's report: HTML, Markdown, JUnit, CSV, Parquet, JSON.
+    """Write a report: HTML, Markdown, JUnit, CSV, Parquet or JSON.
 
     HTML is one file that needs no server and fetches nothing. Markdown is for the comment of a pull request, XML for
     CI systems that show JUnit. CSV and Parquet have a line for each sample and metric, JSON has every row with its

@@ -91,7 +91,7 @@ def add_cases(result: Result, path: str | Path, *, worst: int = 20, metric: str 
     known, still_open = _cases_in(before, path)
     new = [row for row in rows if _question(row.scored.sample) not in known]
     if new:
-        lines = (json.dumps(_case(result.run, row), ensure_ascii=False) + "\n" for row in new)
+        lines = (json.dumps(case_of(result.run, row), ensure_ascii=False) + "\n" for row in new)
         end = b"" if not before or before.endswith(b"\n") else b"\n"
         with output_file(path, "wb") as out:
             out.write(before + end + "".join(lines).encode())
@@ -143,7 +143,8 @@ def _question(sample: Sample) -> str:
     return (sample.question or "").strip()
 
 
-def _case(run: str, row: Row) -> dict[str, Any]:
+def case_of(run: str, row: Row) -> dict[str, Any]:
+    """A row as a test case that waits for a reference."""
     sample = row.scored.sample
     found: dict[str, Any] = {"question": sample.question}
     if sample.history:

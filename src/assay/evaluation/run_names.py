@@ -13,7 +13,7 @@ from assay.errors import Cause, InputError, StoreError
 from assay.evaluation.completeness import UNSCORED, rows_not_reached, run_end_in
 from assay.evaluation.stored_figures import FIGURES
 from assay.evaluation.summary import Summary
-from assay.store.store import RowCounts, Store
+from assay.store.store import RowCounts, Store, StoredRun
 from assay.store.tables import check_run_name
 
 
@@ -58,30 +58,31 @@ def runs_of(store: Store, limit: int | None = None) -> ResultRows[RunLine]:
 
     Of a run that was ended by force, or that other samples were added to, the rows are read to know the means.
     """
-    lines = []
-    for run, started, info, rows in store.runs()[:limit]:
-        kept = info.get("summaries")
-        gone = rows.missing + rows.pruned
-        figures = info.get(FIGURES)
-        unchanged = figures is None or rows.digest is None or figures["digest"] == rows.digest
-        if kept is not None and info.get("rows") == rows.stored and unchanged and not gone:
-            metrics = {name: Summary.from_dict(name, found) for name, found in kept.items()}
-        else:
-            metrics = _summaries(store, run, info, rows)
-        said = {name: info.get(name) for name in ("judge", "note", "data", "stopped", "dollars")}
-        lines.append(
-            RunLine(
-                run=run,
-                started=started,
-                rows=rows.stored + gone,
-                missing=rows.missing,
-                pruned=rows.pruned,
-                metrics=metrics,
-                ended=run_end_in(info),
-                **said,
-            )
-        )
-    return ResultRows(lines, RunLine)
+    return ResultRows([run_line(store, found) for found in store.runs()[:limit]], RunLine)
+
+
+def run_line(store: Store, found: StoredRun) -> RunLine:
+    """The line of one run: see `runs_of`."""
+    run, started, info, rows = found
+    kept = info.get("summaries")
+    gone = rows.missing + rows.pruned
+    figures = info.get(FIGURES)
+    unchanged = figures is None or rows.digest is None or figures["digest"] == rows.digest
+    if kept is not None and info.get("rows") == rows.stored and unchanged and not gone:
+        metrics = {name: Summary.from_dict(name, summary) for name, summary in kept.items()}
+    else:
+        metrics = _summaries(store, run, info, rows)
+    said = {name: info.get(name) for name in ("judge", "note", "data", "stopped", "dollars")}
+    return RunLine(
+        run=run,
+        started=started,
+        rows=rows.stored + gone,
+        missing=rows.missing,
+        pruned=rows.pruned,
+        metrics=metrics,
+        ended=run_end_in(info),
+        **said,
+    )
 
 
 def _summaries(store: Store, run: str, info: Mapping[str, Any], counts: RowCounts) -> dict[str, Summary]:

@@ -5,12 +5,12 @@ that decided them, then each score's formula and the verdicts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay._util.rich_text import SafeText
 from assay.evaluation.display.explanation import STYLES, WITHOUT_TEXTS, Explanation
 from assay.report.formulas import filled_in
+from assay.report.marked_text import ViewPart, claim_parts, quote_parts, segments, telling
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,35 +20,13 @@ if TYPE_CHECKING:
 
 _QUOTED = "reverse"
 _OTHER = "cyan"  # labels that are neither good nor bad
-_WORST_FIRST = ("contradicted", "not_mentioned")
-#: What is read against passages; the first of these that a score has says how its claims are coloured.
-_AGAINST = ("contexts", "conversation", "tools", "reference")
-
-
-@dataclass(frozen=True, slots=True)
-class ViewPart:
-    """Characters of a text and how they are shown; of pieces that overlap the shortest wins, then the lowest `rank`."""
-
-    start: int
-    end: int
-    style: str
-    rank: int = 0
 
 
 def painted(text: str, pieces: Iterable[ViewPart]) -> SafeText:
     """The text with its pieces in their styles. Pieces reach no farther than the text."""
-    found = [piece for piece in pieces if 0 <= piece.start < piece.end <= len(text)]
-    begins: dict[int, list[ViewPart]] = {}
-    ends: dict[int, list[ViewPart]] = {}
-    for piece in found:
-        begins.setdefault(piece.start, []).append(piece)
-        ends.setdefault(piece.end, []).append(piece)
-    made, start, inside = SafeText(""), 0, list[ViewPart]()
-    for edge in sorted({*begins, *ends, len(text)}):
-        style = min(inside, key=lambda piece: (piece.end - piece.start, piece.rank)).style if inside else ""
-        made.append(text[start:edge], style)
-        start = edge
-        inside = [piece for piece in inside if piece.end != edge] + begins.get(edge, [])
+    made = SafeText("")
+    for piece, style in segments(text, pieces):
+        made.append(piece, style)
     return made
 
 
@@ -59,9 +37,9 @@ def sample_view(row: Row, metric: str | None = None, *, full: bool = False) -> R
 
     sample = row.scored.sample
     scores = {name: score for name, score in row.scored.scores.items() if metric in (None, name)}
-    score, reading = _telling(scores)
-    claims = [] if score is None else _claims(score, reading)
-    quotes = {} if score is None else _quotes(score, reading)
+    score, reading = telling(scores)
+    claims = [] if score is None else claim_parts(score, reading, _style)
+    quotes = {} if score is None else quote_parts(score, reading, lambda label: f"{_style(label)} {_QUOTED}")
     blocks: list[RenderableType] = [_title(row)]
     if sample.has_texts:
         blocks += [
@@ -102,31 +80,8 @@ def _score(name: str, score: Score) -> SafeText:
     return _headed(f"{name}: ", SafeText(filled_in(score)))
 
 
-def _telling(scores: Mapping[str, Score]) -> tuple[Score | None, str]:
-    """The score whose reading of the answer's claims is shown in colour, and which reading it is."""
-    for against in _AGAINST:
-        for score in scores.values():
-            if score.verdicts.get(f"answer/{against}"):
-                return score, f"answer/{against}"
-    return None, ""
-
-
-def _claims(score: Score, reading: str) -> list[ViewPart]:
-    return [
-        ViewPart(verdict.claim.span.start, verdict.claim.span.end, STYLES.get(verdict.label, _OTHER),
-              _WORST_FIRST.index(verdict.label) if verdict.label in _WORST_FIRST else len(_WORST_FIRST))
-        for verdict in score.verdicts[reading] if verdict.claim is not None
-    ]  # fmt: skip
-
-
-def _quotes(score: Score, reading: str) -> dict[int, list[ViewPart]]:
-    """By passage the quotes that the verdicts name."""
-    found: dict[int, list[ViewPart]] = {}
-    for verdict in score.verdicts[reading]:
-        for quote in verdict.evidence if not reading.endswith(("/reference", "/tools")) else ():
-            style = f"{STYLES.get(verdict.label, _OTHER)} {_QUOTED}"
-            found.setdefault(quote.passage, []).append(ViewPart(quote.span.start, quote.span.end, style))
-    return found
+def _style(label: str) -> str:
+    return STYLES.get(label, _OTHER)
 
 
 def _passages(sample: Sample, quotes: Mapping[int, list[ViewPart]]) -> list[SafeText]:

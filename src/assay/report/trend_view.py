@@ -146,13 +146,28 @@ def write_trend_page(trend: Trend, path: str | Path) -> Path:
     Raises:
         MissingExtra: Jinja2 is not installed.
     """
-    from assay.report.html.page import _environment, policy, source
+    from assay.report.html.page import policy, source, template_environment
 
-    environment = _environment()
+    environment = template_environment()
     from markupsafe import Markup
 
     style = source("report.css") + source("trend.css")
-    found: dict[str, Any] = {
+    found = {
+        **trend_facts(trend),
+        "style": Markup(style),  # noqa: S704  # it is ours
+        "policy": policy(style, ""),
+        "version": __version__,
+    }
+    with output_file(path, errors="replace", newline="\n") as out:
+        out.writelines(environment.get_template("trend.html").generate(found))
+    return Path(path)
+
+
+def trend_facts(trend: Trend) -> dict[str, Any]:
+    """What the template `trend_sections.html` shows of a trend."""
+    from markupsafe import Markup
+
+    return {
         "trend": trend,
         "headline": _headline(trend),
         "metrics": [
@@ -166,13 +181,7 @@ def write_trend_page(trend: Trend, path: str | Path) -> Path:
             }
             for metric in trend.metrics
         ],
-        "style": Markup(style),  # noqa: S704  # it is ours
-        "policy": policy(style, ""),
-        "version": __version__,
     }
-    with output_file(path, errors="replace", newline="\n") as out:
-        out.writelines(environment.get_template("trend.html").generate(found))
-    return Path(path)
 
 
 def drawing(trend: Trend, metric: str) -> str:

@@ -341,6 +341,45 @@ class RunColumns:
                     for number, value in zip(self.numbers.tolist(), found, strict=True)]  # fmt: skip
         return found
 
+    def coded_column(self, name: str) -> tuple[Codes, list[str]]:
+        """The values of a slice key as numbers: takes little memory where many rows share few values.
+
+        Args:
+            name: As in `column`; values that are too long for a column count as none here.
+
+        Returns:
+            Of each row the place of its value in the second list [n]; -1 where it has none.
+        """
+        found, known, coded = np.full(len(self.numbers), -1, dtype=np.int32), dict[str, int](), dict[str | None, int]()
+
+        def code(text: str | None) -> int:
+            if text not in coded:
+                with _damage(self.store):
+                    value = _text_in(json.loads(text or "{}"), name)
+                if len(coded) > ARRAY_PAGE:  # nearly every row has other values: what is kept would fill the memory
+                    coded.clear()
+                coded[text] = -1 if value is None or value is OMITTED else known.setdefault(value, len(known))
+            return coded[text]
+
+        for rows, values in self._row_pages("slices"):
+            some = np.array(rows, dtype=np.int64)
+            here = np.isin(some, self._stored)
+            codes = np.array([code(value) for value in values], dtype=np.int32)
+            found[np.searchsorted(self.numbers, some[here])] = codes[here]
+        for one in self._extra:
+            found[int(np.searchsorted(self.numbers, one.number))] = code(one.slices)
+        return found, list(known)
+
+    def slice_keys(self) -> list[str]:
+        """The slice keys of the first rows of the run, in the order in which they are met."""
+        sql = f"SELECT slices FROM row_facts WHERE run = ? ORDER BY row LIMIT {PAGE}"
+        texts = [text for (text,) in self.store.query(sql, self._own)] + [one.slices for one in self._extra[:PAGE]]
+        found: dict[str, None] = {}
+        for text in texts:
+            with _damage(self.store):
+                found |= dict.fromkeys(key for key in json.loads(text or "{}") if key != OMITTED)
+        return list(found)
+
     def _unpacked_value(self, number: int, name: str) -> str | None:
         value = self.store.get_row(self.run, f"row:{number}").scored.sample.metadata.get(name)
         return _as_text(value)

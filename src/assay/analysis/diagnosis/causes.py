@@ -89,6 +89,16 @@ def find_causes(
     return run_sync(lambda: _with_judge(work, resolved, read, budget, seconds, themes, limit))
 
 
+def find_row_cause(result: Result, row: Row) -> RootCause | None:
+    """Why one row failed, by its stored scores alone; None where it did not, or no metric of the run decides it."""
+    try:
+        work = _Work(result, thresholds_for(result), "answerable", TOP, (result.judge or "").startswith(UNSURE), True)
+    except InputError:  # no metric of the run has a default threshold
+        return None
+    work.take(row)
+    return work.found.get(row.number)
+
+
 def _judge_of(result: Result, judge: JudgeSpec, read: bool) -> BaseJudge | None:
     if judge is None:
         if read:

@@ -31,6 +31,7 @@ from assay.judges.no_judge import judge_if_asked
 from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import Sample
 from assay.store.store import Store
+from assay.store.temporary import TemporaryStore
 
 MOST_COMBINATIONS = 1000  # of the values of `vary`
 
@@ -202,7 +203,7 @@ async def arun(
             lines = "; ".join(f"{label} needs {', '.join(fields)}" for label, fields in lacking.items())
             raise InputError(f"data: columns are missing: {lines}; use column_map= to name yours")
     rows = list(source)
-    kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
+    kept = store if isinstance(store, Store) else Store(store) if store is not None else TemporaryStore()
     base = run or new_name()
     names = [_run_name(base, variables) for variables in combinations]
     taken = [name for name in names if not replace and kept.has_run(name)]

@@ -34,7 +34,7 @@ from assay.report.lines import lines_of, slices_of
 from assay.report.matrix import matrix_caption, matrix_facts, matrix_rows
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, PackageLoader
 
     from assay.analysis.comparison.matrix import ComparisonMatrix
     from assay.evaluation.result import Result
@@ -56,7 +56,7 @@ def write_page(report: Report, path: str | Path) -> Path:
 
 def page(report: Report) -> Iterator[str]:
     """The file, piece by piece."""
-    environment = _environment()
+    environment = template_environment()
     from markupsafe import Markup
 
     own = Markup  # for what is ours, or was drawn or packed here: no text of the data is in it as it was
@@ -77,7 +77,7 @@ def page(report: Report) -> Iterator[str]:
 
 def write_matrix_page(matrix: ComparisonMatrix, path: str | Path) -> Path:
     """Write several runs compared as an HTML file. Returns the path. Raises MissingExtra."""
-    environment = _environment()
+    environment = template_environment()
     from markupsafe import Markup
 
     style = source("report.css")
@@ -94,10 +94,10 @@ def write_matrix_page(matrix: ComparisonMatrix, path: str | Path) -> Path:
     return Path(path)
 
 
-def _environment() -> Environment:
-    """How templates are read: every text in them is escaped. Raises MissingExtra."""
+def template_environment(*more: PackageLoader) -> Environment:
+    """How templates are read: every text in them is escaped. Those of `more` come first. Raises MissingExtra."""
     try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise MissingExtra(f"an HTML report needs Jinja2: {install_extra(EXTRA)}") from error
 
@@ -105,7 +105,7 @@ def _environment() -> Environment:
         return printable(value) if type(value) is str else value
 
     return Environment(
-        loader=PackageLoader("assay.report", "html"),
+        loader=ChoiceLoader([*more, PackageLoader("assay.report", "html")]),
         autoescape=True,
         finalize=seen,
         undefined=StrictUndefined,
