@@ -20,7 +20,7 @@ WORDS = 3  # of the longest n-gram
 LONGEST = 600  # characters of a text that may state nothing
 #: Log-odds of a statement below which a text states nothing: of all of it, also where it is short, and of each clause.
 WHOLE, SHORT, CLAUSE = -0.5, -1.5, 1.0
-_FEW = 3  # words of a short text
+_FEW = 4  # words of a short text
 SCALE = 3.0
 _MARKS = str.maketrans({"’": "'", "‘": "'", "´": "'", "`": "'"})
 _NOT = re.compile(r"n't\b")
