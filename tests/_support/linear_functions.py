@@ -20,7 +20,7 @@ from assay.capture.tree import Run, Trace
 from assay.data.python_print import NotPrintedError
 from assay.errors import AssayError
 from assay.judges.claim_rules import languages as further
-from assay.judges.claim_rules.refusals import LONGEST
+from assay.judges.claim_rules.statement_model import LONGEST
 from assay.judges.llm.json_repair import Broken
 from assay.judges.llm.labels import Token
 from assay.judges.llm.replies import ParsedReply
@@ -441,6 +441,10 @@ READ: dict[str, Call] = {
     "assay.judges.claim_rules.extract:sentence_claims": lambda f, t: (f(t), f(t, "en", "Is it? " + t)),
     "assay.judges.claim_rules.languages:states_something": lambda f, t: [f(t, code) for code in further.LANGUAGES],
     "assay.judges.claim_rules.headings:bare": _first,
+    "assay.judges.claim_rules.statement_model:states_nothing": lambda f, t: (f(t), f(t[:600])),
+    "assay.judges.claim_rules.statement_model:plain": _first,
+    "assay.judges.claim_rules.statement_model:clauses": _first,
+    "assay.judges.claim_rules.statement_model:ngrams": lambda f, t: list(f(t)),
     "assay.judges.claim_rules.headings:line_of": lambda f, t: f(t, Span(len(t) // 2, len(t))),
     "assay.judges.claim_rules.headings:opens_items": lambda f, t: f(t + "x", [Span(0, 1), Span(len(t), len(t) + 1)], 0),
     "assay.judges.claim_rules.headings:without_list_mark": _first,

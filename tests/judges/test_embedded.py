@@ -195,7 +195,8 @@ def test_answer_directness_leaves_short_answers_skipped(tmp_path):
     rows = [{"question": BRIDGE, "answer": answer} for answer in ("The bridge opened in 1889.", "1889.", "Who knows?")]
     result = evaluate([*rows, {"question": BRIDGE, "answer": "I don't know."}], "answer_directness", store=tmp_path)
     summary = result.metrics["answer_directness"]
-    assert (summary.scored, summary.causes) == (2, {Cause.JUDGE_CANNOT: 2})
+    # scored: the first, and two refusals, which answer nothing (0.0); "1889." is too short to tell
+    assert (summary.scored, summary.causes) == (3, {Cause.JUDGE_CANNOT: 1})
 
 
 async def test_what_needs_a_language_model_is_refused_with_the_way_out(judge):

@@ -35,7 +35,7 @@ from assay.text import split_sentences
 from assay.text.citations import behind_sentence, marks
 
 #: Raise it when texts are read differently: decision judges then ask anew. The embedded judge has `RULES` of its own.
-RULES = 8
+RULES = 9
 
 _TABLE_HEAD = re.compile(r"\|[^\n]{1,200}\|[ \t]*\n[ \t]*\|[ \t:|-]{2,200}\|")
 _BLANK = re.compile(r"\s+")

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 
 from assay.judges.claim_rules.plain import has_figures, has_verb, only_names, plain, words
+from assay.judges.claim_rules.statement_model import LONGEST, states_nothing
 
-LONGEST = 600  # characters of a sentence that may state nothing
 _LONGEST_OBJECT = 25  # words
 _FEW = r"(?:[\w-]{1,16} ){0,%d}?"
 
@@ -110,7 +110,7 @@ _NOT_WORDS = re.compile(r"\W*")
 
 def refuses(text: str) -> bool:
     """Whether a text says that something is not known, or not in its sources, and nothing besides. Linear."""
-    return len(text) <= LONGEST and refuses_plainly(plain(text))
+    return len(text) <= LONGEST and (refuses_plainly(plain(text)) or states_nothing(text))
 
 
 def refuses_plainly(text: str, depth: int = 3) -> bool:

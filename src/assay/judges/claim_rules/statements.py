@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from assay.judges.claim_rules.plain import has_figures, has_verb, only_names, plain, words
-from assay.judges.claim_rules.refusals import LONGEST, SOURCE, offers, refuses_plainly
+from assay.judges.claim_rules.refusals import SOURCE, offers, refuses_plainly
 from assay.judges.claim_rules.small_talk import is_talk
+from assay.judges.claim_rules.statement_model import LONGEST, states_nothing
 
 _WORD = re.compile(r"\w")
 _SO = r"(?:(?:so|therefore|thus|hence|in summary|overall|sure|certainly),? )?"
@@ -68,7 +69,7 @@ def states_something(sentence: str) -> bool:
     text = plain(sentence)
     if is_question(sentence):
         return not only_asks(text)
-    return not (is_talk(text) or refuses_plainly(text))
+    return not (is_talk(text) or refuses_plainly(text) or states_nothing(sentence))
 
 
 def leads_in(sentence: str, question: str | None) -> bool:

@@ -56,7 +56,7 @@ PROMPTS: tuple[type[JudgePrompt[Any]], ...] = (
 )
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored judgements are then asked for anew.
-RULES = 13
+RULES = 14
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _FEWEST = 4  # words of an answer that can be judged by itself,

@@ -14,7 +14,7 @@ from assay.judges.claim_rules.languages.italian import ITALIAN
 from assay.judges.claim_rules.languages.patterns import LanguagePatterns
 from assay.judges.claim_rules.languages.portuguese import PORTUGUESE
 from assay.judges.claim_rules.languages.spanish import SPANISH
-from assay.judges.claim_rules.refusals import LONGEST
+from assay.judges.claim_rules.statement_model import LONGEST, states_nothing
 from assay.text.languages import code_of
 
 #: ISO 639-1 -> what is known of the language.
@@ -45,7 +45,7 @@ def states_something(sentence: str, language: str) -> bool:
     talk = known.talk.match(text)
     if talk is not None and not text[talk.end() :].strip(" .!:,"):
         return False
-    return not _refuses(text, known)
+    return not (_refuses(text, known) or states_nothing(sentence))
 
 
 def is_fragment(said: str) -> bool:
