@@ -44,7 +44,7 @@ NOT_RESULTS = {
     "SelectedRows", "Session", "Family", "MatchedRows", "RefusalWording", "ClaimEvidence", "Expected", "Side",
     "Answer", "AskOptions", "HttpTarget", "Signature", "MetricScores", "RowColumns", "RowSelection", "RunSample",
     "ErrorGroup", "ReferenceClaim", "RowCount", "StoredFacts", "FoundRows",
-    "StoredFigures", "UnscoredRow",
+    "StoredFigures", "UnscoredRow", "MergedRow",
     "Rank", "MatrixCell", "MatrixRow", "SharedValues", "Statement", "TableView", "Thumbnails", "Transition", "ViewPart",
     # shows itself in a frame
     "InlineReport",

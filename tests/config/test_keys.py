@@ -89,7 +89,7 @@ def test_the_file_of_a_folder_above_is_not_trusted_either(tmp_path: Path, server
         *(("causes", "last"), ("report", "last"), ("show", "last", "1", "--definitions", "faithfulness")),
         *(("judge", "check"), ("judge", "align", "rows.jsonl"), ("judge", "noise", "rows.jsonl")),
         *(("judge", "probe", "rows.jsonl"), ("judge", "batching", "rows.jsonl"), ("live", "worker", "rows.jsonl")),
-        ("live", "canary"),
+        *(("live", "canary"), ("run", "builtins:str", "rows.jsonl", "--metrics", "faithfulness")),
     ],
     ids=" ".join,
 )
@@ -107,7 +107,7 @@ def test_no_other_command_takes_a_key() -> None:
     """The test before this one names them all, besides `score`, `store repair`, and `cascade`, whose judges no file
     names."""
     assert set(commands_with_a_key(get_command(app))) == {
-        *("score", "causes", "report", "show", "live worker", "live canary", "store repair"),
+        *("score", "run", "causes", "report", "show", "live worker", "live canary", "store repair"),
         *(f"judge {name}" for name in ("check", "align", "noise", "probe", "batching", "cascade")),
     }
 

@@ -26,6 +26,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
 #: What needs no care: it lives for one call, or in processes of assay's own that never fork.
 HARMLESS = {
+    "src/assay/evaluation/targets/functions.py": "of one call, whose caller waits for it",
     "src/assay/testing/captures.py": "a check that a test calls",
     "src/assay/live/mailbox.py": "its owner makes another mailbox",
     "src/assay/live/queue/leases.py": "of a worker process",

@@ -60,7 +60,7 @@ def compare(
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
 ) -> None:
-    """Compare runs: better, worse, inconclusive or unchanged, and what flipped.
+    """Compare runs: better, worse or unchanged, and what flipped.
 
     Two runs: the sentence first; then a line for each metric, and the rows that moved, those for the worse first.
     Three or more runs, --each or --out: a matrix for each metric, with p corrected for all pairs.

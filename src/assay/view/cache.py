@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
+from assay._util.forks import own_lock
+
 T = TypeVar("T")
 
 BUDGET = 90_000_000  # bytes
@@ -20,7 +22,7 @@ class SizedCache:
     """
 
     def __init__(self, budget: int = BUDGET) -> None:
-        self._budget, self._lock = budget, threading.Lock()
+        self._budget, self._lock = budget, own_lock(self)
         self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
 

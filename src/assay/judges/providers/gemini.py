@@ -6,12 +6,12 @@ Protocol: https://ai.google.dev/api/generate-content, version v1beta; Vertex AI:
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import quote
 
+from assay._util.forks import own_lock
 from assay._util.install_hints import install_extra
 from assay.errors import InputError, MissingExtra
 from assay.judges.http.client import Authorize
@@ -235,17 +235,24 @@ def bearer_of(load: Any) -> Authorize:
     Returns:
         The function for `Address.authorize`.
     """
-    held: list[Any] = []
-    lock = threading.Lock()
+    return _Bearer(load).authorize
 
-    def authorize(method: str, url: str, headers: Mapping[str, str], content: bytes) -> Mapping[str, str]:
+
+class _Bearer:
+    """Google's credentials, of which one thread at a time asks for a token."""
+
+    def __init__(self, load: Any) -> None:
+        self._load = load
+        self._credentials: Any = None
+        self._lock = own_lock(self)
+
+    def authorize(self, method: str, url: str, headers: Mapping[str, str], content: bytes) -> Mapping[str, str]:
+        """See `Authorize`."""
         from google.auth.transport.requests import Request
 
-        with lock:
-            if not held:
-                held.append(load()[0])
-            if not held[0].valid:
-                held[0].refresh(Request())
-            return {"authorization": f"Bearer {held[0].token}"}
-
-    return authorize
+        with self._lock:
+            if self._credentials is None:
+                self._credentials = self._load()[0]
+            if not self._credentials.valid:
+                self._credentials.refresh(Request())
+            return {"authorization": f"Bearer {self._credentials.token}"}
