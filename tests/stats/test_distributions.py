@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,12 @@ STUDENT = [
     (0.95, 9.7, 1.8181659123979341),
     (0.995, 21.0, 2.83135955802305),
     (0.975, 400.0, 1.9659123432294627),
+    (0.975, 39.0, 2.022690920036761),
+    (0.975, 41.0, 2.019540970441376),
+    (0.9995, 10000.0, 3.2914999659416355),
+    (0.975, 10000.0, 1.960201239890626),
+    (0.6, 2500.5, 0.2533740602649884),
+    (0.999999, 3.0, 103.29946777942898),
 ]
 BETA = [
     (0.3, 2.0, 5.0, 0.5798250000000003),
@@ -34,7 +42,17 @@ COINS = [
 
 @pytest.mark.parametrize(("p", "df", "expected"), STUDENT)
 def test_quantiles_of_student(p: float, df: float, expected: float) -> None:
-    assert t_quantile(p, df) == pytest.approx(expected, rel=1e-11)
+    assert t_quantile(p, df) == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.floats(0.51, 1 - 1e-9))
+def test_quantiles_of_1_2_and_4_degrees_of_freedom_have_closed_forms(p: float) -> None:
+    """With a = 4 p (1 - p): tan(pi (p - 1/2)), (2 p - 1) sqrt(2 / a), 2 sqrt(cos(acos(sqrt(a)) / 3) / sqrt(a) - 1)."""
+    a = 4.0 * p * (1.0 - p)
+    assert t_quantile(p, 1.0) == pytest.approx(1.0 / math.tan(math.pi * (1.0 - p)), rel=1e-11)
+    assert t_quantile(p, 2.0) == pytest.approx((2.0 * p - 1.0) * math.sqrt(2.0 / a), rel=1e-11)
+    fourth = 2.0 * math.sqrt(math.cos(math.acos(math.sqrt(a)) / 3.0) / math.sqrt(a) - 1.0)
+    assert t_quantile(p, 4.0) == pytest.approx(fourth, rel=1e-9)  # its own digits are lost near 1/2
 
 
 @pytest.mark.parametrize(("x", "a", "b", "expected"), BETA)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from assay.stats import run_ranks
 from assay.stats.run_ranks import Rank, rank_runs
 
 
@@ -44,3 +46,21 @@ def test_more_rows_than_a_block_of_weights() -> None:
     rng = np.random.default_rng(1)
     scores = (rng.random((2, 3000)) < [[0.6], [0.5]]).astype(float).tolist()
     assert [(one.rank, one.low, one.high) for one in rank_runs(scores)] == [(1, 1, 1), (2, 2, 2)]
+
+
+def test_the_normal_limit_gives_the_intervals_of_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six runs of 400 rows in 100 clusters, whose means lie 0 to 2.5 standard errors apart: an end moves by one rank at
+    most, and most ends do not."""
+    rng = np.random.default_rng(7)
+    hard = rng.normal(size=400)
+    scores = [(hard + rng.normal(size=400) + shift > 0).astype(float) for shift in (0.0, 0.02, 0.1, 0.2, 0.3, 0.3)]
+    clusters = [number // 4 for number in range(400)]
+    drawn = rank_runs(scores, clusters=clusters)
+    monkeypatch.setattr(run_ranks, "LARGE", 100)
+    limit = rank_runs(scores, clusters=clusters)
+    assert [(one.mean, one.rank) for one in limit] == [(one.mean, one.rank) for one in drawn]
+    moved = [abs(a - b) for one, other in zip(drawn, limit, strict=True)
+             for a, b in ((one.low, other.low), (one.high, other.high))]  # fmt: skip
+    assert max(moved) <= 1
+    assert sum(moved) <= 3
+    assert len({one.high - one.low for one in drawn}) > 1  # some are sure, some are not

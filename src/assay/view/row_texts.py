@@ -149,7 +149,7 @@ def _verdict(verdict: Verdict, against: str, units: Sequence[str], budget: TextB
     if verdict.claim is not None:
         subject = verdict.claim.text
     elif verdict.passage is not None and 0 <= verdict.passage < len(units):
-        subject = f"passage {verdict.passage + 1}: {shortened(units[verdict.passage], 120)}"
+        subject = f"{verdict.passage + 1}: {shortened(units[verdict.passage], 120)}"
     quotes = [
         (quote.passage + 1, budget.take(quote.text, 400))
         for quote in verdict.evidence[:_QUOTES]
