@@ -1,4 +1,4 @@
-"""Trains the reader, (claim, passage) to supported / contradicted / not mentioned, on CPU cores, within a time.
+"""Trains the reader, (claim, passage) to supported / contradicted / not mentioned, on CPU cores or a GPU, in a time.
 
     python train_reader.py --onnx PUBLISHED_INT8.onnx --pairs DIR/pairs.npz --out DIR --minutes 45
 
@@ -9,7 +9,7 @@ steps. The learning rate falls to 0 at the end of the time, so a run that is to 
 With --layers and --soft a smaller reader learns from a larger one (soft_labels.py): it begins with these layers of
 --start, and what it is to say is 0.7 of what the larger one says, 0.3 of the label.
 Weights are kept in `last.pt` every two minutes; with --resume a run goes on from there. Stopping the processes
-(SIGSTOP) does not use up the time.
+(SIGSTOP) does not use up the time. With --device cuda one process trains on the GPU, in bfloat16, with larger batches.
 """
 
 from __future__ import annotations
@@ -125,6 +125,7 @@ class Rows:
         self.twins = torch.tensor(twins)
 
     def batch(self, chosen: list[int]) -> dict[str, torch.Tensor]:
+        """Token ids, mask and segments of these rows, each [rows, tokens], on the CPU."""
         longest = int(self.sizes[chosen].max())
         out = {
             k: torch.zeros(len(chosen), longest, dtype=torch.long)
@@ -217,8 +218,8 @@ class FrozenLayers:
     A row takes 768 bytes a token (384 numbers of half precision).
     """
 
-    def __init__(self, trunk: Trunk, rows: Rows) -> None:
-        self._trunk, self._rows = trunk, rows
+    def __init__(self, trunk: Trunk, rows: Rows, device: torch.device) -> None:
+        self._trunk, self._rows, self._device = trunk, rows, device
         self._states: dict[int, torch.Tensor] = {}
 
     def __call__(self, chosen: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -228,11 +229,12 @@ class FrozenLayers:
             mask = [torch.ones(len(one), dtype=torch.long) for one in found]
             padded = torch.nn.utils.rnn.pad_sequence
             return padded(found, batch_first=True), padded(mask, batch_first=True)
-        batch = self._rows.batch(chosen)
+        batch = {name: value.to(self._device) for name, value in self._rows.batch(chosen).items()}
         with torch.no_grad():
             hidden = self._trunk(**batch)
-        for state, i in zip(hidden, chosen, strict=True):
-            self._states[i] = state[: self._rows.sizes[i]].half()
+        if self._device.type == "cpu":  # a GPU computes them faster than they are fetched
+            for state, i in zip(hidden, chosen, strict=True):
+                self._states[i] = state[: self._rows.sizes[i]].half()
         return hidden, batch["attention_mask"]
 
 
@@ -246,8 +248,11 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         model.load_state_dict(torch.load(given.start, weights_only=True)["model"])
     if given.layers:
         model = thinned(model, given.layers)
+    device = torch.device(given.device)
+    model.to(device)
     trunk = Trunk(model, given.freeze).requires_grad_(False)
-    model.set_attn_implementation("eager")  # the fused one's backward pass takes two fifths of the time on a CPU
+    if device.type == "cpu":
+        model.set_attn_implementation("eager")  # the fused one's backward pass takes two fifths of the time on a CPU
     reader = copy.deepcopy(model).to(torch.bfloat16) if given.bf16 else model
     dtype = torch.bfloat16 if given.bf16 else torch.float32
     copies = [p for p in reader.parameters() if p.requires_grad]
@@ -261,13 +266,13 @@ def worker(rank: int, given: argparse.Namespace) -> None:
     )
     rows = Rows(given.pairs, tuple(given.without), tuple(given.of), given.share)
     rows.keep_part(rank, given.workers)
-    frozen = FrozenLayers(trunk, rows)
+    frozen = FrozenLayers(trunk, rows, device)
     if given.soft:
         rows.soft = torch.from_numpy(np.load(given.soft))
     spent, step, seen = 0.0, 0, 0
     last = given.out / "last.pt"
     if given.resume:
-        kept = torch.load(last, weights_only=True)
+        kept = torch.load(last, weights_only=True, map_location=device)
         model.load_state_dict(kept["model"])
         optimiser.load_state_dict(kept["optimiser"])
         renew(copies, parameters)
@@ -278,7 +283,7 @@ def worker(rank: int, given: argparse.Namespace) -> None:
     model.train()
     while True:
         if step % given.sync == 0:
-            if step:
+            if step and given.workers > 1:
                 mean_of_workers(parameters, given.workers)
                 renew(copies, parameters)
             flag = torch.tensor([spent])
@@ -302,11 +307,11 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         chosen = next(plan)
         hidden, mask = frozen(chosen)
         logits = step_of(hidden.to(dtype), mask)
-        labels = rows.labels[chosen]
+        labels = rows.labels[chosen].to(device)
         if rows.soft is None:
-            loss = loss_of(logits, labels) + loss_of_twins(logits, labels, rows.twins[chosen])
+            loss = loss_of(logits, labels) + loss_of_twins(logits, labels, rows.twins[chosen].to(device))
         else:
-            loss = loss_beside(logits, labels, rows.soft[chosen])
+            loss = loss_beside(logits, labels, rows.soft[chosen].to(device))
         for p in copies:
             p.grad = None
         loss.backward()
@@ -323,6 +328,7 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         spent += min(LONGEST_STEP, now - before)
         before = now
     if rank == 0:
+        model.cpu()
         found = {"model": model.state_dict(), "freeze": given.freeze, "step": step, "pairs_seen": seen * given.workers}
         torch.save(found, given.out / "final.pt")
         print(f"done: {step} steps, about {seen * given.workers} pairs, loss {np.mean(losses[-300:]):.4f}", flush=True)
@@ -358,7 +364,10 @@ def main() -> None:
         help="bfloat16, by default where the CPU computes with it; elsewhere it is many times slower than float32",
     )  # fmt: skip
     ask.add_argument("--compile", action="store_true", help="a quarter faster after two minutes; needs a C++ compiler")
+    ask.add_argument("--device", default="cpu", help="cpu or cuda; a GPU takes one worker")
     given = ask.parse_args()
+    if given.device != "cpu":
+        given.workers, given.bf16 = 1, True
     given.out.mkdir(parents=True, exist_ok=True)
     mp.spawn(worker, args=(given,), nprocs=given.workers)
 
