@@ -47,6 +47,8 @@ TEXTS = frozenset({
 
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
+    "assay.evaluation.targets.outputs:checked": "counts characters",
+    "assay.evaluation.targets.outputs:with_captured": "hands texts on, each once",
     "assay.judges.batch.anthropic:message_content": "hands a text on, in parts",
     "assay.judges.providers.native:completion": "hands a text on",
     "assay.judges.providers.native:usage_block": "numbers of tokens, not texts",
@@ -440,6 +442,7 @@ READ: dict[str, Call] = {
     ),
     "assay.judges.claim_rules.extract:sentence_claims": lambda f, t: (f(t), f(t, "en", "Is it? " + t)),
     "assay.judges.claim_rules.languages:states_something": lambda f, t: [f(t, code) for code in further.LANGUAGES],
+    "assay.evaluation.targets.http_target:follow": lambda f, t: (f({"a": t}, "a"), f({"a": [1]}, t)),
     "assay.judges.claim_rules.headings:bare": _first,
     "assay.judges.claim_rules.statement_model:states_nothing": lambda f, t: (f(t), f(t[:600])),
     "assay.judges.claim_rules.statement_model:plain": _first,

@@ -190,9 +190,9 @@ def test_rows_that_failed_in_every_metric_say_what_their_texts_say() -> None:
     assert set(found) == {"answered", "refused", "answerability"}
 
 
-def test_small_talk_is_a_refusal_by_its_score() -> None:
+def test_small_talk_that_no_rule_knows_is_a_refusal_by_its_score() -> None:
     """A metric that found no claims in the answer says so; one of the reference says nothing of the answer."""
-    sample = Sample(answer="Well, that is a good question to ask me today.")
+    sample = Sample(answer="Roses are what everybody in the village likes to look at.")
     error = ScoreError(cause=Cause.NO_CLAIMS, message="none")
     assert is_refusal(sample, {"faithfulness": Score(metric="faithfulness", error=error)}) is True
     assert is_refusal(sample, {"context_recall": Score(metric="context_recall", error=error)}) is False
