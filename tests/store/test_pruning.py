@@ -111,13 +111,14 @@ def test_as_much_goes_as_makes_it_small_enough(address: str, clock: Clock) -> No
         clock.days_ago(0)
         before = store.size()
         assert before > 400_000
-        done = prune(store, max_bytes=250_000)
+        limit = int(0.6 * before)
+        done = prune(store, max_bytes=limit)
         assert (done.before, done.after) == (before, store.size())
-        assert store.size() <= 250_000
+        assert store.size() <= limit
         left = names(store)
         assert left == [f"day {days}" for days in range(1, len(left) + 1)]  # the newest
         assert 3 <= len(left) <= 6
-        assert prune(store, max_bytes=250_000).rows == 0
+        assert prune(store, max_bytes=limit).rows == 0
 
 
 def noise(seed: int) -> bytes:
@@ -134,7 +135,7 @@ def test_a_file_gives_the_room_back(tmp_path: Path, clock: Clock) -> None:
         store.put_judgement("new", "claims", "j", b"1")
         assert prune(store, older_than=5 * DAY).judgements == 50
         assert store.get_judgement("new") == b"1"
-    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 200_000  # of 2 MB
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 300_000  # of 2 MB; an empty file has 220 kB
 
 
 @pytest.mark.parametrize(

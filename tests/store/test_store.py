@@ -13,6 +13,7 @@ from contextlib import closing
 import pytest
 
 from assay import Context, Sample, Score, ScoredSample, Store
+from assay._util.compression import unpack
 from assay._util.sqlite import Database
 from assay.errors import StoreError
 from assay.evaluation.result import Result
@@ -50,8 +51,8 @@ def test_nothing_is_pickled(tmp_path):
     assert b"\x80\x04\x95" not in raw  # the head of a pickle
     with closing(sqlite3.connect(tmp_path / "assay.db")) as db:
         (judgement,), (body,) = (db.execute(f"SELECT {name}").fetchone() for name in JUDGEMENT_AND_ROW)
-    assert json.loads(zlib.decompress(judgement)) == ["a"]
-    assert json.loads(zlib.decompress(body))["sample"]["contexts"] == [{"text": "猫は眠る。", "metadata": {}}]
+    assert json.loads(unpack(judgement)) == ["a"]
+    assert json.loads(unpack(body))["sample"]["contexts"] == [{"text": "猫は眠る。", "metadata": {}}]
 
 
 JUDGEMENT_AND_ROW = ("judgement FROM judgements", "body FROM rows")

@@ -94,6 +94,7 @@ class Database:
         timeout: Seconds that a transaction waits for those of other processes.
         migrate: Brings a file of an earlier version, which it is given, to this one; within a transaction.
         version_of: Reads the version, where it does not stand in SQLite's own field.
+        page_size: Bytes of a page of a new file. Rows of half a page or more waste what is left of it.
     """
 
     #: Whether to read from the new file at once where the one that was open is deleted or replaced.
@@ -109,6 +110,7 @@ class Database:
         timeout: float = 5.0,
         migrate: Callable[[sqlite3.Connection, int], None] | None = None,
         version_of: Callable[[sqlite3.Connection], int] = _user_version,
+        page_size: int = 4096,
     ) -> None:
         self.path = path
         self._schema = schema
@@ -118,6 +120,7 @@ class Database:
         self._patience = min(timeout, NOTICE)  # of one attempt
         self._migrate = migrate
         self._version_of = version_of
+        self._page_size = page_size
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._identity: Identity | None = None  # of the file that is open
@@ -245,6 +248,7 @@ class Database:
         db = sqlite3.connect(self.path, timeout=self._patience, check_same_thread=False, isolation_level=None)
         try:
             if os.path.getsize(self.path) == 0:
+                db.execute(f"PRAGMA page_size = {self._page_size}")
                 stamp_new_file(db)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")

@@ -24,6 +24,7 @@ from assay.store.tables import Statements
 
 T = TypeVar("T")
 
+PAGE_SIZE = 8192  # bytes; most rows take a third of it
 _SIZES = ("page_count", "freelist_count", "page_size")
 
 SCHEMA_VERSION = 7
@@ -188,8 +189,9 @@ class FileTables:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = Database(
-            path, SCHEMA, MARKER, version=SCHEMA_VERSION, timeout=30, migrate=migrate, version_of=version_of
-        )
+            path, SCHEMA, MARKER, version=SCHEMA_VERSION, timeout=30, migrate=migrate, version_of=version_of,
+            page_size=PAGE_SIZE,
+        )  # fmt: skip
 
     @property
     def name(self) -> str:
