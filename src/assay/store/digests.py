@@ -24,7 +24,7 @@ def row_digest(number: int, name: str | None, body: bytes) -> int:
 
     That of a run is the sum of those of its rows modulo MODULUS, in whatever order they were written.
     """
-    label = _bytes(name)
+    label = _bytes(name.replace("\0", "\ufffd") if isinstance(name, str) else name)  # as PostgreSQL stores it
     return _digest(b"%d:%d:" % (name is not None, len(label)), _bytes(number), b":", label, _bytes(body))
 
 

@@ -20,7 +20,7 @@ WORDS = 3  # of the longest n-gram
 LONGEST = 600  # characters of a text that may state nothing
 #: Log-odds of a statement below which a text states nothing: of all of it, also where it is short, and of each clause.
 WHOLE, SHORT, CLAUSE = -0.5, -1.5, 1.0
-_FEW = 4  # words of a short text
+_FEW = 4  # different words of a short text
 SCALE = 3.0
 _MARKS = str.maketrans({"’": "'", "‘": "'", "´": "'", "`": "'"})
 _NOT = re.compile(r"n't\b")
@@ -37,10 +37,10 @@ _JOINT = re.compile(
 def states_nothing(text: str) -> bool:
     """Whether a text is no more than a refusal or talk, by all of it and by each of its clauses. Linear.
 
-    False for a text of more than 600 characters, and for a single word: it may be the answer.
+    False for a text of more than 600 characters, and for a single word, repeated or not: it may be the answer.
     """
     said = plain(text[: LONGEST + 1])
-    words = len(_WORD.findall(said))
+    words = len(set(_WORD.findall(said)))
     if len(text) > LONGEST or words < 2:
         return False
     model = _model()
