@@ -500,7 +500,7 @@ READ: dict[str, Call] = {
     "assay.report.marked_text:segments": lambda f, t: list(f(t, [ViewPart(0, len(t), "x")])),
     "assay.view.row_query:field_value": _first,
     "assay.view.row_query:read_value": lambda f, t: f(f"percent:{t}"),
-    "assay.view.row_texts:shown_text": lambda f, t: f(t, TextBudget(10**9), (), 10**9),
+    "assay.view.row_texts:clip_text": lambda f, t: f(t, TextBudget(10**9), (), 10**9),
     "assay.report.sample_view:painted": lambda f, t: f(
         t, [ViewPart(c.span.start, c.span.end, "red") for c in _claims(t)]
     ),

@@ -47,13 +47,13 @@ def capture(
     from assay.capture import CaptureRules
     from assay.testing.captures import CollectingIntake
 
-    application = found_object(target)
-    given = CaptureRules() if rules is None else found_object(rules)
+    application = find_object(target)
+    given = CaptureRules() if rules is None else find_object(rules)
     if not isinstance(given, CaptureRules):
         raise InputError(f"--rules: {rules} is no assay.capture.CaptureRules but {type(given).__name__}")
     intake, places = CollectingIntake(), Places()
     with _log() as said, _listening(intake, places.beside(given)) as left_out:
-        output, error = _asked(application, question)
+        output, error = _ask(application, question)
         left = {reason: number for tell in left_out for reason, number in tell().items()}
     for sample in intake.samples:
         if as_json:
@@ -69,7 +69,7 @@ def capture(
 # ---- judgement and asking the application
 
 
-def found_object(target: str) -> Any:
+def find_object(target: str) -> Any:
     """The object that MODULE:NAME means, from this folder as from anywhere on the path."""
     module, colon, path = target.partition(":")
     if not (module and colon and path):
@@ -91,7 +91,7 @@ def found_object(target: str) -> Any:
     return found
 
 
-def _asked(application: Any, question: str) -> tuple[Any, BaseException | None]:
+def _ask(application: Any, question: str) -> tuple[Any, BaseException | None]:
     """What the application gives, or raises."""
     method = next((getattr(application, name) for name in ASKING if hasattr(application, name)), None)
     ask = method if method is not None and not inspect.isclass(application) else application

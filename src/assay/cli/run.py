@@ -179,7 +179,7 @@ def _exit_code(runs: TargetRuns) -> int:
 
 
 def _target(target: str, http: HttpOptions, version: str | None) -> Any:
-    from assay.cli.capture import found_object
+    from assay.cli.capture import find_object
     from assay.evaluation.targets.functions import FunctionTarget
     from assay.evaluation.targets.http_target import HttpTarget
 
@@ -191,7 +191,7 @@ def _target(target: str, http: HttpOptions, version: str | None) -> Any:
                           answer=http.answer, contexts=http.contexts, version=version)  # fmt: skip
     if http != HttpOptions():
         raise InputError("--method, --template, --header, --answer, --contexts: go with the URL of an HTTP endpoint")
-    return FunctionTarget(found_object(target), name=target, version=version)
+    return FunctionTarget(find_object(target), name=target, version=version)
 
 
 def _json_object(text: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from assay.evaluation.display.lines import NOTHING
 from assay.view.open_store import OpenRun, OpenStore
 from assay.view.page import METRICS, Page, link, plain, run_head, when
 from assay.view.row_query import Parameters, RowQuery, required
-from assay.view.row_texts import TextBudget, row_texts, shown_text
+from assay.view.row_texts import TextBudget, clip_text, row_texts
 
 if TYPE_CHECKING:
     from assay.store.rows import Row
@@ -30,14 +30,14 @@ def row_page(store: OpenStore, given: Parameters) -> Page:
     later = order.after(key, 1) if key is not None else []
     earlier = order.before(key, 1) if key is not None else []
     sample, budget, cause = row.scored.sample, TextBudget(), find_row_cause(run.result, row)
-    question = shown_text(sample.question, budget)
+    question = clip_text(sample.question, budget)
     texts = row_texts(row.scored, budget)
     here = query.link("/row", row=f"row:{row.number}")
     return Page("row.html", {
         **run_head(run, here), "title": f"Row {row.number} of {run.name}", "number": row.number,
-        "id": sample.id, "question": question, "texts": texts, "reference": shown_text(sample.reference, budget),
+        "id": sample.id, "question": question, "texts": texts, "reference": clip_text(sample.reference, budget),
         "has_texts": sample.has_texts, "contexts_known": sample.contexts is not None,
-        "turns": [(shown_text(turn.question, budget), shown_text(turn.answer, budget))
+        "turns": [(clip_text(turn.question, budget), clip_text(turn.answer, budget))
                   for turn in sample.history[-10:]],
         "ids": [(name, shortened(value, 200)) for name, value in list(sample.ids.items())[:20]],
         "metadata": [(shortened(name, 80), shortened(plain(value), 300))

@@ -70,7 +70,7 @@ class ShownText:
         return bool(self.pieces)
 
 
-def shown_text(text: str | None, budget: TextBudget, parts: Iterable[ViewPart] = (), most: int = LONGEST) -> ShownText:
+def clip_text(text: str | None, budget: TextBudget, parts: Iterable[ViewPart] = (), most: int = LONGEST) -> ShownText:
     """A text with its marked parts, as far as there is room."""
     taken = budget.take(text, most)
     fitting = (
@@ -93,7 +93,7 @@ def answer_of(scored: ScoredSample, budget: TextBudget, most: int = LONGEST) -> 
     """The answer with its claims in the colours of their verdicts."""
     score, reading = telling(scored.scores)
     parts = [] if score is None else claim_parts(score, reading, class_of)
-    return shown_text(scored.sample.answer, budget, parts, most)
+    return clip_text(scored.sample.answer, budget, parts, most)
 
 
 def row_texts(scored: ScoredSample, budget: TextBudget) -> RowTexts:
@@ -105,7 +105,7 @@ def row_texts(scored: ScoredSample, budget: TextBudget) -> RowTexts:
     passages = [
         {
             "number": number + 1,
-            "text": shown_text(one.text, budget, quotes.get(number, ())),
+            "text": clip_text(one.text, budget, quotes.get(number, ())),
             "id": shortened(one.id, 200) if one.id else None,
             "score": None if one.score is None else f"{one.score:.3g}",
             "in_prompt": one.in_prompt,

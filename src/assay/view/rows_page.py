@@ -29,7 +29,7 @@ def rows_page(store: OpenStore, given: Parameters) -> Page:
     order = query.rows(run)
     keys, earlier, later = page_of(order, given, PAGE)
     rows = {row.number: row for row in run.result.store.rows_of(run.result.stored_run, [key.number for key in keys])}
-    metrics = _shown_metrics(run, query)
+    metrics = _metric_columns(run, query)
     keys_there = run.result.score_columns().slice_keys()
     slices = [name for name in keys_there if name not in _NO_COLUMN]
     return Page("rows.html", {
@@ -45,7 +45,7 @@ def rows_page(store: OpenStore, given: Parameters) -> Page:
     })  # fmt: skip
 
 
-def _shown_metrics(run: OpenRun, query: RowQuery) -> list[str]:
+def _metric_columns(run: OpenRun, query: RowQuery) -> list[str]:
     """The first metrics of the run, that of the order among them."""
     names = list(run.result.metrics)
     if query.metric in names[METRICS:]:

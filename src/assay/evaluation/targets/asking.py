@@ -61,7 +61,7 @@ def prepared(rows: Iterable[Row], repeats: int, variables: Variables) -> list[tu
         if isinstance(row, RowError):
             found += [(dataclasses.replace(row, number=number), repeat) for repeat in range(1, repeats + 1)]
             continue
-        key = row.id or "q-" + asked(row).content_hash()[:12]
+        key = row.id or "q-" + as_question(row).content_hash()[:12]
         seen[key] = seen.get(key, 0) + 1
         key = key if row.id is not None or seen[key] == 1 else f"{key}-{seen[key]}"
         for repeat in range(1, repeats + 1):
@@ -73,7 +73,7 @@ def prepared(rows: Iterable[Row], repeats: int, variables: Variables) -> list[tu
     return found
 
 
-def asked(sample: Sample) -> Sample:
+def as_question(sample: Sample) -> Sample:
     """What the target may see of a row: neither the reference nor an answer that is there."""
     return Sample(
         question=sample.question, history=sample.history, language=sample.language, id=sample.id,
@@ -126,7 +126,7 @@ class Asking:
         return found
 
     def _key(self, sample: Sample, repeat: int) -> str:
-        told = asked(sample)
+        told = as_question(sample)
         metadata = {name: value for name, value in told.metadata.items() if name not in (ITEM, "repeat")}
         content = [told.question, [turn.to_dict() for turn in told.history], told.language, metadata,
                    json_value(dict(self._variables)), repeat, self._scope]  # fmt: skip
@@ -136,7 +136,7 @@ class Asking:
         try:
             answer = self._stored(kept.get(key))
             if answer is None:
-                answer = await self._asked(sample)
+                answer = await self._ask(sample)
                 if self._scope is not None:
                     record = (key, PROMPT, self._scope, to_json(answer.to_dict()).encode())
                     await asyncio.to_thread(self._store.put_judgements, [record])
@@ -157,12 +157,12 @@ class Asking:
         except (ValueError, KeyError, TypeError):  # damaged: asked anew
             return None
 
-    async def _asked(self, sample: Sample) -> Answer:
+    async def _ask(self, sample: Sample) -> Answer:
         if self.stopped is not None:
             raise TargetFailure(f"not asked: {self.stopped}")
         if sample.question is None:
             raise TargetFailure("not asked: the row has no question", passing=False)
-        question = asked(sample)
+        question = as_question(sample)
         variable_names = self._variables.keys() - sample.metadata.keys()
         question = dataclasses.replace(question, metadata={
             name: value for name, value in sample.metadata.items()

@@ -107,7 +107,7 @@ class HttpTarget:
         try:
             async with asyncio.timeout(seconds):
                 with limited_replies():
-                    return await self._asked(values)
+                    return await self._ask(values)
         except TimeoutError:
             failure = TargetFailure(f"no answer within {seconds:g} s")
         except (ReplyTooLarge, BrokenReply) as error:
@@ -119,7 +119,7 @@ class HttpTarget:
         # raised out here, so that the client's exception, which holds the request and its headers, is no context
         raise failure
 
-    async def _asked(self, values: Mapping[str, Any]) -> Answer:
+    async def _ask(self, values: Mapping[str, Any]) -> Answer:
         url = _NAME.sub(lambda found: quote(_text(values[found[1]]), safe="") if found[1] in values else found[0],
                         self.url)  # fmt: skip
         body = filled(dict(self.template), values)
