@@ -79,7 +79,10 @@ REFUSALS = (
     "Your guess is as good as mine",
 )
 FACTS = ("members get 90 days", "the museum closed in 1988", "it weighs 90 grams", "Anna Lund built the bridge")
-JOINTS = (", so ", " and ", ", but ", "; ", ": ", " - ", " because ", " (", ". ", ", although ")
+JOINTS = (
+    *(", so ", " and ", ", but ", "; ", ": ", " - ", " because ", " (", ". ", ", although ", " as ", " plus ", "\n"),
+    *(" / ", " → ", " 👉 ", "\ud83d ", " * ", " = ", " | ", " … "),
+)
 
 
 @given(st.sampled_from(REFUSALS), st.sampled_from(JOINTS), st.sampled_from(FACTS), st.booleans())

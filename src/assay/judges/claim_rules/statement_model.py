@@ -27,9 +27,10 @@ _NOT = re.compile(r"n't\b")
 _TOKEN = re.compile(r"[^\W_]+|[?:]")
 _WORD = re.compile(r"[^\W_]+")
 _JOINT = re.compile(
-    r"[,;:()–—!?…]| - |\. |\b(?:but|however|although|though|while|whereas|yet|nevertheless|nonetheless|so|therefore"
-    r"|that|dass|thus|hence|consequently|because|since|meaning|except|unless|until|and|or|aber|jedoch|doch|sondern|weil|denn|da|also"
-    r"|daher|deshalb|obwohl|während|und|oder|pero|sino|aunque|porque|pues|así que|mientras|y|o|mais|car|donc|parce que"
+    r"[^\w\s'.-]| - |\. |\n|\b(?:as|plus|before|but|however|although|though|while|whereas|yet|nevertheless|nonetheless"
+    r"|so|therefore|that|dass|thus|hence|consequently|because|since|meaning|except|unless|until|and|or|aber|jedoch"
+    r"|doch|sondern|weil|denn|da|also|daher|deshalb|obwohl|während|und|oder"
+    r"|pero|sino|aunque|porque|pues|así que|mientras|y|o|mais|car|donc|parce que"
     r"|puisque|alors que|tandis que|et|ou)\b"
 )
 
